@@ -14,7 +14,7 @@ const stack = new Stack(app, 'McpTaskServer', { description: 'MCP tools as durab
 const server = new McpTaskServer(stack, 'Server', {
   auth: anonymous(),
   serverInfo: { name: 'mcp-task-server', version: '0.1.0', title: 'MCP task server' },
-  // A trial stack: with real tasks in it, leave the table to RETAIN.
+  // This is for a trial. Once the stack has real tasks, remove the line: RETAIN is the default.
   removalPolicy: RemovalPolicy.DESTROY,
 });
 
@@ -29,7 +29,7 @@ server.addTool('inspect_regions', {
   }),
 });
 
-/** A function of functions/examples; any other lambda.IFunction, in any language, will do. */
+/** Makes a function from functions/examples. Any other lambda.IFunction, in any language, works too. */
 function tool(file: string, timeoutSeconds: number): ToolFunction {
   return new ToolFunction(stack, file, {
     entry: `functions/examples/${file}.ts`,

@@ -82,7 +82,7 @@ async function run(client: OfficialClient, tool: string, args: Readonly<Record<s
   for (const block of content) if (block.text !== undefined) say(indent(block.text));
 }
 
-/** Stands in for the person at the client. */
+/** Answers like the person at the client. */
 function confirm({ message }: Question) {
   say(`  ? ${message.replaceAll('\n', '\n    ')}\n  > yes`);
   return { action: 'accept', content: { confirm: true } } as const;

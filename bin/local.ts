@@ -15,7 +15,7 @@ import {
 import { close, listen } from '../local/loopback.ts';
 import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
-// Compiles the cloud once per version of Node: a quarter of its loading time from then on.
+// The cloud is compiled once per version of Node, and loads faster from then on.
 enableCompileCache();
 const { startCloud } = await import('../local/cloud.ts');
 
@@ -58,7 +58,7 @@ function readFlags(): Flags {
 }
 
 async function run({ port, app, data, assembly, concurrency, single }: Flags, signal: AbortSignal): Promise<Cloud> {
-  // Now, rather than after some seconds of synthesis.
+  // A used port fails now, rather than after some seconds of synthesis.
   const probe = createServer();
   await listen(probe, port);
   await close(probe);
@@ -76,7 +76,7 @@ async function run({ port, app, data, assembly, concurrency, single }: Flags, si
     sharedWorkers: !single,
     ...(data === undefined ? {} : { dataDir: data }),
     onLog(source, line) {
-      // What CloudWatch would make metrics of, every minute.
+      // CloudWatch would make metrics of this line, which comes every minute.
       if (!line.startsWith('{"_aws":')) process.stderr.write(`${source}: ${oneLine(line)}\n`);
     },
   });

@@ -11,7 +11,7 @@ import type { Terminal } from './tasks/terminal.ts';
 const USAGE = `usage: mcp-task-server dev [options]      the server of the CDK app in this folder, on this machine
        mcp-task-server tasks VERB …      lists, explains, answers and ends tasks: mcp-task-server tasks help
        mcp-task-server console --stack NAME   the same on a page, for a deployed server
-       mcp-task-server put-back FROM TO  copies lost tasks from a restored table into that of the server
+       mcp-task-server put-back FROM TO  copies lost tasks from a restored table into the server's table
 `;
 
 const [command, ...args] = process.argv.slice(2);
@@ -20,7 +20,7 @@ const terminal: Terminal = {
   err: (text) => void process.stderr.write(text),
   folder: process.cwd(),
 };
-// No top-level await: the package is there as CommonJS, too.
+// There is no top-level await: the package also exists as CommonJS.
 void main();
 
 async function main(): Promise<void> {
@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   process.exitCode = asked ? 0 : 2;
 }
 
-/** It is in a package of its own, which the user's project has as a development dependency. */
+/** Runs `dev`, which is in another package: the user's project has it as a development dependency. */
 async function dev(): Promise<void> {
   const project = createRequire(join(process.cwd(), 'package.json'));
   let file: string;
@@ -62,7 +62,7 @@ async function dev(): Promise<void> {
   process.stdout.write(`Tasks        ${session.url}/_tasks\n`);
 }
 
-/** As far as this command knows it: the package may be one of another release. */
+/** The parts of the module that this command uses. The package may be from another release. */
 interface DevModule {
   readonly session?: { readonly url: string; readonly redirects?: Map<string, string> };
 }

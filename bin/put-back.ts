@@ -4,7 +4,7 @@ import { exactNumber, putBack } from '../functions/operator/put-back.ts';
 
 const USAGE = 'usage: mcp-task-server put-back <restored table> <table of the server>';
 
-/** `put-back`, with AWS credentials: see docs/recovery.md. Resolves with the exit code. */
+/** Runs `put-back`, with AWS credentials: see docs/recovery.md. Resolves with the exit code. */
 export async function putBackCommand(args: readonly string[]): Promise<number> {
   const [restored, current, ...more] = args;
   if (restored === undefined || current === undefined || more.length > 0 || restored === current) {

@@ -15,8 +15,8 @@ type Use<T> = (folder: string) => T;
 export type Bundle = <T>(use: Use<T>) => T;
 
 /**
- * The code of a function of the server itself. The function is made first, but its code depends on every tool. So it
- * refers to an asset that is made at synth.
+ * The code of a function of the server itself. The function is made first, but its code depends on every tool. So the
+ * function refers to an asset that is made at synth.
  */
 export class BundledCode extends Code {
   readonly isInline = false;
@@ -40,7 +40,7 @@ export class BundledCode extends Code {
   }
 }
 
-/** The endpoint, with its manifest and its validators beside it. */
+/** Bundles the endpoint, with its manifest and its validators beside it. */
 export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
   const parts = {
     'manifest.json': JSON.stringify(manifest),
@@ -49,7 +49,7 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
   return bundle('endpoint', parts, use);
 }
 
-/** The reconciler, with what it has to know of each tool beside it. */
+/** Bundles the reconciler, with the facts of each tool that it needs beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
   const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
     JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
@@ -63,24 +63,24 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T
   return bundle('reconciler', parts, use);
 }
 
-/** The authorizer, with the scopes that tools need beside it. An issuer on this machine has one of its own. */
+/** Bundles the authorizer, with the scopes that tools need beside it. An issuer on this machine needs another build. */
 export function bundleAuthorizer<T>(tools: readonly ToolEntry[], { issuer, jwksUri = '' }: OAuth, use: Use<T>): T {
   const scopes = tools.flatMap(({ name, scopes }) => (scopes === undefined ? [] : [[name, scopes] as const]));
   const parts = { 'scopes.json': JSON.stringify(Object.fromEntries(scopes)) };
   return bundle([issuer, jwksUri].some(isLoopback) ? 'authorizerOnLoopback' : 'authorizer', parts, use);
 }
 
-/** The function that publishes the changes of tasks. */
+/** Bundles the function that publishes the changes of tasks. */
 export function bundleTaskEvents<T>(use: Use<T>): T {
   return bundle('taskEvents', {}, use);
 }
 
-/** The rotation of the signing key. */
+/** Bundles the rotation of the signing key. */
 export function bundleRotation<T>(use: Use<T>): T {
   return bundle('rotation', {}, use);
 }
 
-/** `parts`: by name, the files beside the code of the function. */
+/** @param parts the files beside the code of the function, by name */
 function bundle<T>(name: ServerFunction, parts: Readonly<Record<string, string | Uint8Array>>, use: Use<T>): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {

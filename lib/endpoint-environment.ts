@@ -4,18 +4,18 @@ import type { Construct } from 'constructs';
 
 /**
  * The largest environment of a function, in bytes: "4 KB, for all environment variables associated with the function,
- * in aggregate" (Lambda quotas). Lambda measures the JSON text of names and values: its refusal quotes that.
+ * in aggregate" (Lambda quotas). Lambda measures the JSON text of names and values, and quotes it in its refusal.
  */
 const MOST = 4_096;
 
-// The longest that values can be which only the deployment knows.
+// The greatest lengths of values that only the deployment knows.
 const FUNCTION_NAME = 64;
 const FUNCTION_ARN = 140;
 const MACHINE_NAME = 80;
 const STACK_NAME = 128;
 /** `arn:aws:service:region:account:kind:` */
 const ARN_PREFIX = 70;
-/** What CloudFormation adds to the names of stack and resource, and Secrets Manager to an ARN. */
+/** Characters that CloudFormation adds to the names of stack and resource, and Secrets Manager to an ARN. */
 const SUFFIX = 22;
 
 /** One entry of a list in the environment, and its greatest length. */
@@ -24,7 +24,7 @@ export interface Listed {
   readonly most: number;
 }
 
-/** What the other variables of the endpoint refer to. */
+/** The constructs that the other variables of the endpoint name. */
 export interface Named {
   readonly table: Construct;
   readonly results: Construct;
@@ -32,7 +32,7 @@ export interface Named {
   readonly machinePrefix: string;
 }
 
-/** The name of a function, which is half as long as its ARN. Its ARN where the name does not identify it. */
+/** The name of a function, which is half as long as its ARN; the ARN if the name does not identify the function. */
 export function invocable(handler: IFunction, endpoint: IFunction): Listed {
   const { env, functionArn, functionName } = handler;
   const near = env.account === endpoint.env.account && env.region === endpoint.env.region;
@@ -40,14 +40,14 @@ export function invocable(handler: IFunction, endpoint: IFunction): Listed {
   if (!near || !Resource.isOwnedResource(handler)) {
     return { text: functionArn, most: Token.isUnresolved(functionArn) ? FUNCTION_ARN : functionArn.length };
   }
-  // The name, perhaps with a version or an alias.
+  // A name may end in a version or an alias.
   const longest = Tokenization.reverseString(functionName)
     .mapTokens({ mapToken: () => 'x'.repeat(FUNCTION_NAME) })
     .join({ join: (left, right) => `${left ?? ''}${right ?? ''}` });
   return { text: functionName, most: longest.length };
 }
 
-/** A state machine by its name. */
+/** The entry of a state machine: its name. */
 export function listedMachine(name: string): Listed {
   return { text: name, most: Token.isUnresolved(name) ? MACHINE_NAME : name.length };
 }
@@ -58,7 +58,7 @@ export const joined = (list: readonly Listed[]): string => list.map(({ text }) =
  * Throws, with the tool's name and the sum, if the environment of the endpoint may be too large.
  *
  * @param functions functions of tools that never run as a task
- * @param machines state machines that are tools
+ * @param machines the state machines that are tools
  */
 export function checkEnvironment(
   tool: string,

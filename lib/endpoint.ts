@@ -23,18 +23,18 @@ export interface EndpointProps {
   readonly storage: StorageProps;
 }
 
-/** TOOL_FUNCTIONS and TOOL_MACHINES list them all: `checkEnvironment` says whether there is room. */
+/** Bounds of TOOL_FUNCTIONS and TOOL_MACHINES, which list them all: `checkEnvironment` checks that they fit. */
 const MAX_DIRECT_FUNCTIONS = 25;
 const MAX_STATE_MACHINES = 20;
 
-/** The endpoint function, what it may do, and the functions and state machines that it can name. */
+/** The endpoint function, its rights, and the functions and state machines that it can name. */
 export class Endpoint {
   readonly function: LambdaFunction;
   /** Names of the state machines that are tools, joined by commas. Complete at synth. */
   readonly toolMachines: string;
   readonly #props: EndpointProps;
   readonly #functions: Listed[] = [];
-  /** By ARN. */
+  /** The state machines by ARN. */
   readonly #machines = new Map<string, Listed>();
 
   /** Makes its constructs directly in `scope`. */
@@ -92,7 +92,7 @@ export class Endpoint {
     const added = listedMachine(machineName);
     checkEnvironment(tool, this.#functions, [...this.#machines.values(), added], this.#props);
     this.#machines.set(arn, added);
-    // To show which state a task is in.
+    // This right shows which state a task is in.
     allow(this.function, ['states:GetExecutionHistory'], executionsArn);
     return { index: this.#machines.size - 1, isNew: true };
   }
@@ -109,7 +109,7 @@ export class Endpoint {
     );
     for (const prefix of ['results', 'outcomes'])
       allow(this.function, ['s3:GetObject'], results.arnForObjects(`${prefix}/*`));
-    // No tool may write here: the endpoint trusts this as what a client has sent.
+    // No tool may write here: the endpoint trusts that these are the arguments of a client.
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['secretsmanager:GetSecretValue'], signingKey.secretArn);
     allow(this.function, ['states:StartExecution'], machines);

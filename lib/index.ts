@@ -1,5 +1,5 @@
 /**
- * What a CDK app imports.
+ * The constructs and options that a CDK app imports.
  *
  * @module mcp-task-server
  */

@@ -52,19 +52,19 @@ export class McpTaskServer extends Construct {
   /** Holds the results, and the input of open tasks, that are too large for the table. */
   readonly results: Bucket;
   readonly api: RestApi;
-  /** Signs what clients keep and send back. To make all of that invalid, rotate it twice. */
+  /** The key that signs session ids, cursors and the like, which clients keep. To make all of them invalid, rotate it twice. */
   readonly signingKey: Secret;
   /** The endpoint function. */
   readonly endpoint: LambdaFunction;
   /** Settles tasks that a crash left behind. */
   readonly reconciler: Reconciler;
-  /** Tells the changes of tasks: metrics, audit lines, events. */
+  /** Publishes the changes of tasks: metrics, audit lines, events. */
   readonly taskEvents: TaskEvents;
-  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
+  /** The alarms of the server. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
-  /** For the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
+  /** Policies for the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
   readonly operatorPolicies: OperatorPolicies;
-  /** By tool name. */
+  /** The workflows by tool name. */
   readonly workflows: ReadonlyMap<string, ToolWorkflow>;
   readonly #auth: Auth;
   readonly #settings: ServerSettings;
@@ -72,7 +72,7 @@ export class McpTaskServer extends Construct {
   readonly #endpoint: Endpoint;
   readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
-  /** The same with the constructs that operators look into. */
+  /** The tools with the constructs that operators read. */
   readonly #marked: MarkedTool[] = [];
   /** Paths of the functions that may report progress. */
   readonly #reporters = new Set<string>();
@@ -165,7 +165,7 @@ export class McpTaskServer extends Construct {
   }
 
   /**
-   * Registers a tool. Throws, with the tool's name, when a client could not use it as described.
+   * Registers a tool. Throws an error with the tool's name if a client could not use it as described.
    *
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
    */
@@ -198,7 +198,7 @@ export class McpTaskServer extends Construct {
     const run = machineRun(this, entry.name, stateMachine);
     const { index, isNew } = this.#endpoint.addStateMachine(entry.name, stateMachine.stateMachineArn, run);
     if (isNew) {
-      this.reconciler.lookAt(run.executionsArn);
+      this.reconciler.allowReads(run.executionsArn);
       acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
     }
     this.#addWorkflow({ entry: { ...entry, stateMachine: index }, stateMachine }, run);

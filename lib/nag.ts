@@ -2,7 +2,7 @@ import { Stack, Validations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { OperationProps } from './server-props.ts';
 
-/** What cdk-nag's AwsSolutions and Serverless rules find in a server, each with the reason for it. */
+/** The findings of cdk-nag's AwsSolutions and Serverless rules in a server, each with its reason. */
 const SERVER = {
   'AwsSolutions-S1':
     'Large results are read and written by the functions of this server only, which log what they do; they expire in days',
@@ -39,7 +39,7 @@ export function acknowledgeServer(server: Construct, { accessLogs, waf }: Operat
   Validations.of(server).acknowledge(...rules, { id: 'AwsSolutions-IAM5[Resource::*]', reason: EVERYWHERE });
 }
 
-/** The same for the function of a tool. */
+/** Acknowledges the finding of a tool's function. */
 export function acknowledgeToolFunction(scope: Construct): void {
   Validations.of(scope).acknowledge(
     { id: 'Serverless-LambdaDLQ', reason: 'Invoked by a workflow or an endpoint that waits for the answer' },
@@ -47,13 +47,13 @@ export function acknowledgeToolFunction(scope: Construct): void {
   );
 }
 
-/** The same for a statement with a wildcard in its resource. */
+/** Acknowledges a statement with a wildcard in its resource. */
 export function acknowledgeWildcard(scope: Construct, arn: string, reason: string): void {
   const id = `AwsSolutions-IAM5[Resource::${flat(Stack.of(scope).resolve(arn))}]`;
   Validations.of(scope).acknowledge({ id, reason });
 }
 
-/** A value as cdk-nag writes it if only the deployment knows it. */
+/** Writes a value that only the deployment knows, as cdk-nag does. */
 function flat(value: string | object): string {
   if (typeof value === 'string') return value;
   const [name, argument] = Object.entries(value)[0] ?? [];

@@ -1,4 +1,4 @@
-/** Stands for `@aws-sdk/credential-provider-node` in bundles. No client there asks it: each is given its credentials. */
+/** Replaces `@aws-sdk/credential-provider-node` in bundles, where no client calls it: each gets its credentials. */
 export function defaultProvider(): never {
   throw new Error('An AWS client was made without credentials');
 }

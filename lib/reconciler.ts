@@ -16,7 +16,7 @@ import { machineArn } from './tools/tool-workflow.ts';
 
 export interface ReconcilerProps {
   readonly table: TableV2;
-  /** Holds the input of a task where it is large. */
+  /** Holds the large inputs of tasks. */
   readonly results: Bucket;
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
@@ -27,8 +27,8 @@ export interface ReconcilerProps {
 }
 
 /**
- * Repairs what a crash left behind (docs/architecture/tasks.md, "Repair"): at once when a run ends in a way that no workflow
- * can catch, and once a minute where there is no event or it was lost, as events are best effort.
+ * Settles tasks that a crash left behind (docs/architecture/tasks.md, "Repair"): at once when a run ends in a way that no
+ * workflow can catch, and once a minute for tasks without an event. Events are best effort, and may be lost.
  */
 export class Reconciler extends Construct {
   readonly function: LambdaFunction;
@@ -37,7 +37,7 @@ export class Reconciler extends Construct {
    * settles the same tasks without them: see docs/recovery.md.
    */
   readonly deadLetters: Queue;
-  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
+  /** The alarms of the reconciler. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
@@ -58,12 +58,12 @@ export class Reconciler extends Construct {
         SERVER_NAME: serverName,
         TOOL_MACHINES: toolMachines,
       },
-      // These count from the moment Lambda has the event: EventBridge delivers it once.
+      // Both count from the time when Lambda has the event: EventBridge delivers it once.
       maxEventAge: Duration.hours(6),
       retryAttempts: 2,
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
     };
-    // No reserved concurrency: an account with a small quota has none to give. A few run at once, which does no harm.
+    // No concurrency is reserved: an account with a small quota has none to give. A few runs at once do no harm.
     this.function = serverFunction(this, 'Function', options, storage);
     const machines = machineArn(this, `${machinePrefix}*`);
     for (const index of ['due', 'status']) allow(this.function, ['dynamodb:Query'], `${table.tableArn}/index/${index}`);
@@ -82,8 +82,8 @@ export class Reconciler extends Construct {
     this.alarms = [this.#heartbeat(serverName), this.#letters()];
   }
 
-  /** Lets it read the executions of a state machine that is a tool. */
-  lookAt(executionsArn: string): void {
+  /** Allows reads of the executions of a state machine that is a tool. */
+  allowReads(executionsArn: string): void {
     allow(this.function, ['states:DescribeExecution'], executionsArn);
   }
 
@@ -106,7 +106,7 @@ export class Reconciler extends Construct {
         }),
       ],
     });
-    // No second try for a tick: the next one comes in a minute.
+    // A sweep that fails is not repeated: the next one comes in a minute.
     new Rule(this, 'Sweep', {
       description: 'Looks for tasks that are overdue, or were never started',
       schedule: Schedule.rate(Duration.minutes(1)),

@@ -6,10 +6,10 @@ import { type BuildOptions, buildSync, version } from 'esbuild';
 
 /** The root of the repository, or of the installed package: both hold this file in `lib`. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** In the package, beside `lib`. */
+/** The folder with built functions, in the package beside `lib`. */
 export const PREBUILT = 'prebuilt';
 
-/** The functions of the server itself, by their source. */
+/** The source files of the server's own functions. */
 export const SERVER_FUNCTIONS = {
   endpoint: 'functions/mcp/lambda.ts',
   reconciler: 'functions/reconciler/lambda.ts',
@@ -22,13 +22,13 @@ export const SERVER_FUNCTIONS = {
 export type ServerFunction = keyof typeof SERVER_FUNCTIONS;
 
 /**
- * Lambda starts Node with --expose-gc. V8 then refuses the code caches of Node's own modules, so each function takes the flag
- * back before it loads any. `gc` is there already, and the flag does nothing else.
+ * Removes --expose-gc, with which Lambda starts Node, before any module is loaded: with it, V8 refuses the code caches of
+ * Node's own modules. `gc` exists by then, and the flag does nothing else.
  */
 const FIRST_LINE = `"use strict";globalThis.gc&&require("node:v8").setFlagsFromString("--no-expose-gc");`;
 
 /**
- * How code of the server is bundled (docs/architecture/requests.md, "Cold start"): CommonJS and no dynamic import, since an ESM
+ * Bundles the server's code (docs/architecture/requests.md, "Cold start") as CommonJS without dynamic imports: an ESM
  * `import 'node:http'` loads undici, some 30 ms of every cold start.
  */
 const bundleOptions = {
@@ -43,7 +43,7 @@ const bundleOptions = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** AWS clients in files of their own, which a function loads when it needs one first: by name, the source. */
+/** The sources of AWS clients that are separate files, which a function loads when it first needs one. */
 const PARTS = {
   dynamodb: 'functions/tasks/aws/dynamodb.ts',
   eventbridge: 'functions/tasks/aws/eventbridge.ts',
@@ -54,19 +54,19 @@ const PARTS = {
 
 type Part = keyof typeof PARTS;
 
-/** Beside the code. esbuild leaves out each import of this name, so no file of a user may have it. */
+/** The folder of these files, beside the code. esbuild leaves out each import of this name: no file of a user may have it. */
 const FOLDER = 'mcp-task-server-aws';
 
 /** Options of esbuild that leave the parts in files beside the code. */
 export const partsBeside = { alias: { '#mcp-task-server': `./${FOLDER}` }, external: [`./${FOLDER}/*`] };
 
-/** What `defineTool` loads. */
+/** The parts that `defineTool` loads. */
 const FOR_TOOLS = ['dynamodb', 's3'] as const;
 let inPlace: typeof partsBeside | undefined;
 
 /**
- * Options of esbuild that name the parts where they lie on this machine: for `dev`, which builds a tool at each save. The
- * repository keeps them among its packages.
+ * Options of esbuild that name the parts by their place on this machine: for `dev`, which builds a tool at each save. The
+ * repository keeps the parts in node_modules.
  */
 export function partsInPlace(): typeof partsBeside {
   if (inPlace !== undefined) return inPlace;
@@ -77,14 +77,14 @@ export function partsInPlace(): typeof partsBeside {
   return inPlace;
 }
 
-/** At once: a tool may be about to load it. */
+/** Replaces a file in one step: a tool may load it at the same time. */
 function replaceFile(file: string, content: Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.${process.pid}`, content);
   renameSync(`${file}.${process.pid}`, file);
 }
 
-/** Clients get their credentials from the environment: the chain that searches for others is 130 KB, and is loaded first. */
+/** Leaves out the credential chain, 130 KB that would load first: clients get their credentials from the environment. */
 const withoutChain = {
   alias: { '@aws-sdk/credential-provider-node': join(ROOT, 'lib/no-credential-chain.ts') },
 } as const satisfies BuildOptions;
@@ -104,7 +104,7 @@ export function serverCode(name: ServerFunction): Record<string, Uint8Array> {
   return { 'index.js': code, ...partsOf(code) };
 }
 
-/** The parts that code needs beside it, by their paths. */
+/** The parts that code requires, by their paths. */
 export function partsOf(code: Uint8Array): Record<string, Uint8Array> {
   const required = Buffer.from(code)
     .toString()
@@ -112,7 +112,7 @@ export function partsOf(code: Uint8Array): Record<string, Uint8Array> {
   return partsCode(new Set([...required].map(([, name]) => name as Part)));
 }
 
-/** Parts, by their paths. @default all of them */
+/** The code of parts, by their paths. @default all parts */
 export const partsCode = (names: Iterable<Part> = Object.keys(PARTS) as Part[]): Record<string, Uint8Array> =>
   Object.fromEntries([...names].map((name) => [`${FOLDER}/${name}.js`, partCode(name)]));
 
@@ -126,7 +126,7 @@ function made(file: string, build: () => Uint8Array): Uint8Array {
   return code;
 }
 
-/** CommonJS code, bundled with what it requires of this package's dependencies. */
+/** Bundles CommonJS code with the parts of this package's dependencies that it requires. */
 export function bundled(code: string): Uint8Array {
   return output({ stdin: { contents: code, resolveDir: ROOT } });
 }
@@ -150,10 +150,10 @@ function output(options: BuildOptions): Uint8Array {
   return file.contents;
 }
 
-/** Bundles of the repository, each with what it was made from: a bundle with AWS clients takes a second to make. */
+/** Keeps bundles of the repository, each with its inputs: a bundle with AWS clients takes a second to make. */
 const KEPT = join(ROOT, 'node_modules/.cache/mcp-task-server/bundles');
 
-/** The bundle at this place, if no file that it was made from has changed. */
+/** The kept bundle, if none of its input files has changed. */
 function keptAt(place: string): Uint8Array | undefined {
   if (!existsSync(place)) return undefined;
   const kept = readFileSync(place);
@@ -162,7 +162,7 @@ function keptAt(place: string): Uint8Array | undefined {
   return inputs.every(([input, stamp]) => stampOf(input) === stamp) ? kept.subarray(end + 1) : undefined;
 }
 
-/** @param input as esbuild names it: from the root */
+/** @param input the path from the root, as esbuild names it */
 function stampOf(input: string): string {
   const { mtimeMs, size } = statSync(join(ROOT, input), { throwIfNoEntry: false }) ?? {};
   return `${mtimeMs} ${size}`;

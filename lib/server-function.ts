@@ -16,7 +16,7 @@ export const WRITE_LOGS: readonly string[] = ['logs:CreateLogStream', 'logs:PutL
 export interface ServerFunctionProps extends FunctionOptions {
   readonly description: string;
   readonly code: Code;
-  /** In MB. */
+  /** The memory, in MB. */
   readonly memorySize: number;
   readonly timeout: Duration;
   /** The construct id of its role. @default 'Role' */

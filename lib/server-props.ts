@@ -11,16 +11,16 @@ export interface McpTaskServerProps extends OperationProps {
   readonly auth: Auth;
   /**
    * The part of the URL before `/mcp`, if you have mapped a name to the API yourself, base path included. `oauth` names
-   * it in its metadata. @default that of `domain`, or of the stage
+   * it in its metadata. @default the URL of `domain`, or of the stage
    */
   readonly publicUrl?: string;
-  /** Name and version shown to clients. @default mcp-task-server 0.1.0 */
+  /** Name and version that clients see. @default mcp-task-server 0.1.0 */
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
-  /** How to use the server, for the model. @default none */
+  /** Instructions for the model: how to use the server. @default none */
   readonly instructions?: string;
   /**
-   * The longest ttl a client can ask for, and the longest that work can take; at most 7 days. A task whose work takes
-   * all of it can be read for 5 minutes more. @default 24 hours
+   * The longest ttl that a client can ask for, and the longest time that work can take; at most 7 days. A task whose work
+   * takes all of it can be read for 5 more minutes. @default 24 hours
    */
   readonly maxTtl?: Duration;
   /** How long a call without a task waits for its result; 1 second to 10 minutes. @default 25 seconds */
@@ -31,7 +31,7 @@ export interface McpTaskServerProps extends OperationProps {
   readonly helperTools?: boolean;
   /**
    * Lets a 2025-11-25 client that can answer questions open a stream by GET. The questions of its tasks reach it there,
-   * even if it only polls and never calls tasks/result. Such a client reconnects every 1 to 30 seconds. @default true
+   * even if it only polls and never calls tasks/result. The client reconnects every 1 to 30 seconds. @default true
    */
   readonly questionStream?: boolean;
   /**
@@ -55,7 +55,7 @@ export interface McpTaskServerProps extends OperationProps {
 /** Options for operators: storage, limits, logs, access. See docs/deploying.md. */
 export interface OperationProps extends StorageProps {
   /**
-   * What happens to the tasks table and the bucket of large results when the stack is deleted. CloudFormation deletes
+   * The policy for the tasks table and the bucket of large results when the stack is deleted. CloudFormation deletes
    * only an empty bucket: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
@@ -63,44 +63,44 @@ export interface OperationProps extends StorageProps {
   readonly deletionProtection?: boolean;
   /**
    * How often the key is replaced that signs session ids, cursors and the like. Signatures of the last key stay valid,
-   * so this is at least a day longer than the longest life of anything signed: `maxTtl`, or the 24 hours of a session.
+   * so this must be a day longer than the longest life of all that is signed: `maxTtl`, or the 24 hours of a session.
    * At most 365 days, in whole hours. @default 90 days
    */
   readonly keyRotation?: Duration;
   /**
-   * Requests per second to each method of the endpoint (nearly all are POST) that all callers together may make, and
-   * how many at once. Others get a 429, and clients retry. The default admits more than Step Functions starts: 300
-   * tasks a second after a burst of 1,300 in us-east-1, us-west-2 and eu-west-1, 150 after a burst of 800 in every
-   * other region. A call above that gets a 429, too, and leaves no task. See docs/deploying.md.
+   * The requests that all callers together may make to each method of the endpoint (nearly all are POST), per second and
+   * at once. Others get a 429, and clients retry. The default admits more than Step Functions starts: 300 tasks a second
+   * after a burst of 1,300 in us-east-1, us-west-2 and eu-west-1, 150 after a burst of 800 in every other region. A call
+   * above that rate gets a 429, too, and leaves no task. See docs/deploying.md.
    * @default 1000 per second, bursts of 2000
    */
   readonly throttling?: { readonly rate: number; readonly burst: number };
   /**
-   * A line of JSON in CloudWatch Logs for every request: caller, time, status, but no query, header or body. API
-   * Gateway writes them with a role that is set once per account and region. Without that role this does not deploy.
+   * Writes a line of JSON to CloudWatch Logs for every request: caller, time, status, but no query, header or body. API
+   * Gateway writes it with a role that is set once per account and region. Without this role the stack does not deploy.
    * @default false
    */
   readonly accessLogs?: boolean;
   /**
    * A web ACL before the API: the ARN of yours, or `true` for one with rules that AWS maintains. Its rules about bodies
-   * only count, as they take texts of models for attacks. Costs some $8 a month, and $0.60 per million requests.
+   * only count: they take texts of models for attacks. Costs some $8 a month, and $0.60 per million requests.
    * @default none
    */
   readonly waf?: true | string;
-  /** Alarms besides those that every server has: docs/events.md. @default none */
+  /** More alarms than every server has: docs/events.md. @default none */
   readonly alarms?: AlarmThresholds;
   /** A CloudWatch dashboard with the metrics of the server. @default false */
   readonly dashboard?: boolean;
   /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
   readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
-  /** Your name for the API. It then answers under no other name. @default that of API Gateway */
+  /** Your name for the API. It then answers under no other name. @default the name that API Gateway makes */
   readonly domain?: Domain;
 }
 
 export interface Domain {
-  /** Like `mcp.example.com`. */
+  /** The name, such as `mcp.example.com`. */
   readonly name: string;
-  /** A certificate for that name, in the region of the stack. */
+  /** A certificate for the name, in the region of the stack. */
   readonly certificate: ICertificate;
   /** The zone that gets the name. @default none: point the name at the output `DomainTarget`, by a CNAME */
   readonly hostedZone?: IHostedZone;

@@ -9,7 +9,7 @@ export type ServerSettings = Omit<Manifest, 'tools'>;
 const SECOND = 1_000;
 const LOOPBACK = ['http://localhost:*', 'http://127.0.0.1:*', 'http://[::1]:*'];
 
-/** The settings of the endpoint, checked. */
+/** Checks the settings of the endpoint. */
 export function serverSettings(props: McpTaskServerProps): ServerSettings {
   const allowedOrigins = props.allowedOrigins ?? LOOPBACK;
   const wrong = allowedOrigins.find((origin) => !/^[a-z][a-z0-9+.-]*:\/\/[^/*\s]+(:\*)?$/.test(origin));
@@ -33,7 +33,7 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
   };
 }
 
-/** The part before `/mcp` of the URL that clients use, checked. Undefined: the URL of the stage. */
+/** Checks the part before `/mcp` of the URL that clients use. Undefined: the URL of the stage. */
 export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string | undefined {
   if (domain === undefined) return publicUrl;
   if (publicUrl !== undefined) throw new Error('McpTaskServer: a domain says what its publicUrl is');
@@ -44,7 +44,7 @@ export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string |
   return `https://${name}`;
 }
 
-/** How often the signing key is replaced, checked. */
+/** Checks how often the signing key is replaced. */
 export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
   const least = Math.max(maxTtl, limits.session) + DAY;
   const ms = asked.toMilliseconds();

@@ -21,26 +21,26 @@ import { allowKey } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
 export interface TaskEventsProps {
-  /** Has a stream with old and new images. */
+  /** The tasks table. It has a stream with old and new images. */
   readonly table: TableV2;
   /** Gets the large results of workflows. */
   readonly results: Bucket;
-  /** A dimension of the metrics, and in each event. */
+  /** The name of the server: a dimension of the metrics, and a part of each event. */
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
   readonly storage: StorageProps;
 }
 
 /**
- * Tells each committed change of a task (docs/events.md): metrics, audit lines and `Task Status Change` on EventBridge.
- * It reads the stream of the table, so nothing is told that was not written, and nothing is lost with a container. As
- * that keeps it warm, tool workflows call it for what they cannot write themselves: an end with a large result.
+ * Publishes every committed change of a task (docs/events.md): metrics, audit lines and `Task Status Change` on
+ * EventBridge. It reads the table's stream, so it publishes only what was written, and a crash loses nothing. The stream
+ * keeps it warm, so tool workflows also call it to write an end with a large result, which they cannot write themselves.
  */
 export class TaskEvents extends Construct {
   readonly function: LambdaFunction;
-  /** Where in the stream the changes are that could not be told. They hold no record: see docs/events.md. */
+  /** The positions in the stream of changes that could not be published, without the records: see docs/events.md. */
   readonly deadLetters: Queue;
-  /** They have no actions: add yours with `alarm.addAlarmAction(…)`. */
+  /** The alarms of this function. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, { table, results, serverName, eventBus, storage }: TaskEventsProps) {
@@ -68,7 +68,7 @@ export class TaskEvents extends Construct {
     const stream = table.tableStreamArn ?? '';
     const read = ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'];
     allow(this.function, read, stream);
-    // IAM knows no resource for it.
+    // This action has no resource in IAM.
     allow(this.function, ['dynamodb:ListStreams'], '*');
     allow(this.function, ['events:PutEvents'], bus.eventBusArn);
     allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
@@ -83,10 +83,10 @@ export class TaskEvents extends Construct {
       batchSize: 100,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
-      // Until the stream drops the record. The function gives an event up before that.
+      // The stream drops a record after this time. The function gives an event up before that.
       maxRecordAge: Duration.hours(24),
       onFailure: { bind: () => ({ destination: this.deadLetters.queueArn }) },
-      // Other items of the table have no status, and what is deleted has no new image.
+      // Other items of the table have no status, and a deleted item has no new image.
       filters: [FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.or(...STATUSES) } } } })],
     });
     // Lambda checks the rights of the role when it makes the mapping.

@@ -3,7 +3,7 @@ import type { Progress, Story, Unreadable } from '../../functions/operator/show.
 import type { Timeline } from '../../functions/operator/timeline.ts';
 import type { LogText } from './log-text.ts';
 
-/** What the page gets from the console, as JSON. Times in ms since the epoch. */
+/** The answers of the console to its page, as JSON. Times are in milliseconds since the epoch. */
 
 export interface ServerAnswer {
   /** The stack and the construct. */
@@ -11,7 +11,7 @@ export interface ServerAnswer {
   readonly region: string;
   /** Whether it is the server of `dev`. */
   readonly local: boolean;
-  /** Pause between two looks of the page, in ms. */
+  /** Pause between two reads of the page, in milliseconds. */
   readonly pause: number;
   readonly tools: readonly string[];
 }
@@ -27,9 +27,9 @@ export interface TaskRow {
   readonly createdAt: number;
   /** Whether the result is an error. */
   readonly isError?: boolean;
-  /** When every reader sees an open task as ended, at the latest. */
+  /** The time from which every reader sees an open task as ended. */
   readonly endsBy?: number;
-  /** Of a working task. Its message only in `dev`. */
+  /** The progress of a working task. It has a message only in `dev`. */
   readonly progress?: Progress;
   readonly note: string;
 }
@@ -48,9 +48,9 @@ export interface TaskAnswer {
 }
 
 export interface LogsAnswer {
-  /** The oldest first. */
+  /** The lines, oldest first. */
   readonly lines: readonly LogText[];
-  /** What is not shown, and why. */
+  /** The kinds of lines that are not shown, and why. */
   readonly hidden: readonly string[];
 }
 
@@ -58,11 +58,11 @@ export interface ErrorAnswer {
   readonly error: string;
 }
 
-/** What an acting route gets. */
+/** The request of an act. */
 export interface ActRequest {
   readonly id: string;
   readonly owner?: string;
   readonly reason?: string;
-  /** answer: by the keys of the questions, each as a client would send it. */
+  /** The answers by the keys of their questions, each as a client would send it. Only for `answer`. */
   readonly answers?: Readonly<Record<string, unknown>>;
 }

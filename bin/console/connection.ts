@@ -1,6 +1,6 @@
 import type { OperatorContext } from '../../functions/operator/context.ts';
 
-/** The errors of an endpoint that is not there, or not any more. */
+/** Errors that mean the endpoint is not there, or no longer. */
 const GONE = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'TimeoutError'];
 
 export const isGone = (error: unknown): boolean => {
@@ -9,8 +9,8 @@ export const isGone = (error: unknown): boolean => {
 };
 
 /**
- * One connection for all requests of a page. It is made again after `maxAge` ms, as a deployment may have changed the
- * tools, and after `drop`.
+ * Keeps one connection for all requests of a page. Makes a new one after `drop`, and after `maxAge` ms, as a deployment may
+ * have changed the tools.
  */
 export function keptConnection(connect: () => Promise<OperatorContext>, maxAge: number) {
   let kept: { readonly until: number; readonly context: Promise<OperatorContext> } | undefined;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The files of the page, and what they are. Nothing else is served. */
+/** The files of the page, with their types. Nothing else is served. */
 const TYPES = {
   'index.html': 'text/html; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
@@ -32,7 +32,7 @@ export function pageFile(name: string): PageFile | undefined {
   return { type: TYPES[name as keyof typeof TYPES], body: readFileSync(placeOf(name)) };
 }
 
-/** The build puts the library beside the page. In this repository it is where npm put it. */
+/** The path of a file. The build puts the library beside the page; in this repository it is in node_modules. */
 function placeOf(name: string): string {
   const here = fileURLToPath(new URL(`page/${name}`, import.meta.url));
   return existsSync(here) ? here : fileURLToPath(new URL(`../../node_modules/lit-html/${name}`, import.meta.url));

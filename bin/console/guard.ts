@@ -1,10 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** 256 random bits, as they stand in a URL. */
+/** A token for URLs: 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, for any lengths. */
 export function isToken(given: string | undefined, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given ?? ''), digest(token));
@@ -14,8 +14,8 @@ export function isToken(given: string | undefined, token: string): boolean {
 export const TOKEN_HEADER = 'x-console-token';
 
 /**
- * Why a request is refused before its path is looked at. A web page can point a name of its own at 127.0.0.1 (DNS
- * rebinding), but it cannot choose the Host header; and its own Origin tells it from the page of the console.
+ * Why a request is refused before its path is read. A web page can point its own domain at 127.0.0.1 (DNS rebinding),
+ * but it cannot choose the Host header; and its Origin differs from the console's.
  */
 export function refusal({ headers }: IncomingMessage, port: number): string | undefined {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
@@ -25,7 +25,7 @@ export function refusal({ headers }: IncomingMessage, port: number): string | un
   return undefined;
 }
 
-/** Why a request for data is refused: it is not one of the page itself. */
+/** Why a request for data is refused: the page of the console did not send it. */
 export function dataRefusal({ method, headers }: IncomingMessage, token: string): string | undefined {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return 'Another site may not ask';
@@ -37,7 +37,7 @@ export function dataRefusal({ method, headers }: IncomingMessage, token: string)
   return undefined;
 }
 
-/** Nothing from elsewhere, no inline script, no frame around it, and no URL of it to anybody. */
+/** Headers that forbid foreign content, inline scripts and frames, and keep the URL of the page secret. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -39,7 +39,7 @@ export async function runConsole(args: readonly string[], terminal: Terminal): P
   }
   const named = Object.entries(target).map(([name, value]) => ` --${name} ${value}`);
   try {
-    // Now, rather than with the first request of the page.
+    // An unknown server fails here, and not at the first request of the page.
     const { server } = await connectTo(target, terminal)();
     const page = await startConsole({
       connect: connectTo(target, terminal),
@@ -61,7 +61,7 @@ Keep the URL to yourself: who has it acts with your credentials, from this machi
   }
 }
 
-/** The page of the `dev` that runs in this process. */
+/** Serves the page of the `dev` that runs in this process. */
 export function devPage(terminal: Terminal): Promise<Console> {
   return startConsole({ connect: connectTo({ pid: process.pid }, terminal), local: true, options: '' });
 }

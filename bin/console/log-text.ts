@@ -1,23 +1,23 @@
 import type { LogLine } from '../../functions/operator/logs.ts';
 import { isObject, parsed } from '../../functions/tasks/shape.ts';
 
-/** A log line as people read it. */
+/** A log line for people. */
 export interface LogText {
-  /** In ms since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly at: number;
   readonly source: string;
   readonly text: string;
-  /** Whether it says that something went wrong. */
+  /** Whether it reports an error. */
   readonly bad: boolean;
 }
 
-/** What every line of one task repeats. */
+/** Facts that every line of one task repeats. */
 const KNOWN = ['tool', 'taskId', 'round', 'attempt', 'requestId', 'timestamp'];
 
-/** The events of the server, what a function logs in Lambda's JSON format, and what it threw. All else stays as it is. */
+/** Turns events of the server, a function's lines in Lambda's JSON format, and its errors into text. Others stay unchanged. */
 export function logText({ at, source, line }: LogLine): LogText {
   const crash = line.startsWith('Invoke Error ') ? parsed(line.slice('Invoke Error '.length)) : undefined;
-  // The page shows its stack above.
+  // The page shows the stack of the error above the log.
   if (isObject(crash)) return { at, source, bad: true, text: `${crash.errorType}: ${crash.errorMessage}` };
   const facts = parsed(line);
   if (!isObject(facts)) return { at, source, bad: false, text: line };
@@ -30,13 +30,13 @@ export function logText({ at, source, line }: LogLine): LogText {
   return { at, source, bad: level === 'ERROR' || level === 'FATAL', text: saidIn(message) };
 }
 
-/** `status failed`, for each fact that the task does not know. */
+/** A text such as `status failed` for each fact that the page does not show elsewhere. */
 const named = (facts: Readonly<Record<string, unknown>>, but: readonly string[]): string[] =>
   Object.entries(facts)
     .filter(([name]) => !KNOWN.includes(name) && !but.includes(name))
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 
-/** `defineTool` puts the task beside the message. */
+/** The message of a tool: `defineTool` puts the ids of the task beside it. */
 function saidIn(message: unknown): string {
   if (!isObject(message)) return typeof message === 'string' ? message : JSON.stringify(message);
   const { errorType, errorMessage, stackTrace, ...facts } = message;

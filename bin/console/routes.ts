@@ -21,23 +21,23 @@ import { firstFull } from '../tasks/reads.ts';
 import type { ActRequest, ListAnswer, LogsAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
 import { logText } from './log-text.ts';
 
-/** Which server the page shows. */
+/** The server that the page shows. */
 export interface ConsoleFacts {
   /** Whether it is the server of `dev`. */
   readonly local: boolean;
-  /** For the commands that the page shows: the options that name the server, such as `--stack Shop`. */
+  /** The options that name the server in the commands that the page shows, such as `--stack Shop`. */
   readonly options: string;
 }
 
-/** Pauses between two looks of the page, in ms: a deployed server pays for each. */
+/** Pauses between two reads of the page, in milliseconds: on a deployed server each read costs money. */
 const PAUSE = { local: 1_000, deployed: 3_000 } as const;
-/** The reason of an act on the server of `dev`, as of the verbs. */
+/** The reason of an act on the server of `dev`, the same as for the verbs. */
 const BY_HAND = 'by hand, in dev';
 
-/** Log lines of one answer, the latest ones. */
+/** The most log lines of one answer: the latest. */
 const LINES = 300;
 
-/** What a read route gets: the values of its query. */
+/** The input of a read route: the values of its query. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
 export const READS = {
@@ -52,7 +52,7 @@ export const READS = {
     const progress = await progressIn(page, local, context);
     return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, progress.get(task.taskId), now)) };
   },
-  /** `payload=yes`: the explanation goes by the result, too. It names rules of the schema, and no value. */
+  /** Reads a task. With `payload=yes` the explanation uses the result, too. It names rules of the schema, and no value. */
   async task(query: Query, context: OperatorContext, { local, options }: ConsoleFacts): Promise<TaskAnswer> {
     const key = await keyOf(query, context);
     const [story, explained] = await Promise.all([
@@ -62,17 +62,17 @@ export const READS = {
     const next = explained.next.map((command) => command.replace(/^(mcp-task-server tasks .*)$/, `$1${options}`));
     const now = context.now();
     const timeline = 'unreadable' in story ? undefined : timelineOf(story, now);
-    const told = 'unreadable' in story || !local ? story : await withMessage(story, context);
-    return { now, story: told, explanation: { ...explained, next }, ...(timeline && { timeline }) };
+    const shown = 'unreadable' in story || !local ? story : await withMessage(story, context);
+    return { now, story: shown, explanation: { ...explained, next }, ...(timeline && { timeline }) };
   },
-  /** Arguments, questions, answers and result: only when somebody asks for them, and with the right to them. */
+  /** Reads arguments, questions, answers and result, if the operator asks for them and has the right. */
   async payload(query: Query, context: OperatorContext): Promise<Payload> {
     const story = await show(await keyOf(query, context), true, context);
     if ('unreadable' in story)
       throw new OperatorError('Another release of the server stored it: its payload is unknown');
     return story.payload ?? {};
   },
-  /** The log lines of a task, with those of its tool. A deployed server bills each search: there the verb reads them. */
+  /** Reads the log lines of a task and its tool, in dev only: on AWS each search costs money, and the verb reads them. */
   async logs(query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<LogsAnswer> {
     if (!local) throw new OperatorError('The page shows log lines in dev only: use mcp-task-server tasks logs');
     const { lines, hidden } = await logsOf(await keyOf(query, context), { payload: true }, context);
@@ -100,7 +100,7 @@ export const ACTS = {
   },
 } as const;
 
-/** What a working task reported, with its message. */
+/** Adds the progress of a working task, with its message. */
 async function withMessage(story: Story, { reads }: OperatorContext): Promise<Story> {
   if (story.progress === undefined) return story;
   const progress = progressOf(story, await reads.progress(story, true));

@@ -12,19 +12,19 @@ import { ACTS, type ConsoleFacts, READS } from './routes.ts';
 
 export interface ConsoleOptions extends ConsoleFacts {
   readonly connect: () => Promise<OperatorContext>;
-  /** @default a free one */
+  /** The port. @default a free one */
   readonly port?: number;
 }
 
 export interface Console {
-  /** With the token. It gives the rights of the credentials of the console. */
+  /** The URL with the token, which gives the rights of the console's credentials. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** How long a connection is kept, in ms: `dev` deploys as often as a file is saved. */
+/** How long a connection is kept, in milliseconds: `dev` deploys at every save. */
 const KEPT = { local: 5_000, deployed: 300_000 } as const;
-/** Bytes of a request: answers may take 240 KB together. */
+/** The most bytes of a request: answers may take 240 KB together. */
 const MOST = 300_000;
 
 /** Serves the page, on 127.0.0.1 only. Rejects if the port is in use. */
@@ -76,7 +76,7 @@ async function answer(request: IncomingMessage, serving: Serving): Promise<Sent>
   if (wrong !== undefined) return refused(403, wrong);
   const { pathname, searchParams } = new URL(url, 'http://console');
   const [, token, ...rest] = pathname.split('/');
-  // Without the token nothing is there, not even the page.
+  // Without the token the server answers 404, even for the page.
   if (!isToken(token, serving.token)) return refused(404, 'Nothing is here. The URL has a token: see the terminal');
   const path = rest.join('/');
   const [, route] = /^api\/([a-z]+)$/.exec(path) ?? [];
@@ -101,7 +101,7 @@ function file(path: string): Sent {
   return found === undefined ? refused(404, 'There is no such file') : { status: 200, ...found };
 }
 
-/** Empty if it is too long. */
+/** Reads the body of a request; empty if it is too long. */
 async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -112,7 +112,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return length <= MOST ? Buffer.concat(chunks).toString() : '';
 }
 
-/** The one who reads it is the operator: it says what AWS said, as the verbs do. */
+/** Answers an error. Its reader is the operator, so it repeats the message of AWS, as the verbs do. */
 function failed(error: unknown, connection: Serving['connection']): Sent {
   if (error instanceof NotAllowed) return refused(403, error.message);
   if (error instanceof OperatorError || error instanceof UsageError) return refused(400, error.message);

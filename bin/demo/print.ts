@@ -9,7 +9,7 @@ export const say = (text: string) => console.log(text.split('\n').map(cut).join(
 /** Prints to stderr, below a bar that may be on the last line. */
 export const warn = (text: string) => void process.stderr.write(terminal ? `\n${text}` : text);
 
-/** A bar that stays on one line of a terminal. Elsewhere it is a line for each message, unless only its numbers are new. */
+/** A bar on one line of a terminal. Elsewhere each message is a line, unless only its numbers are new. */
 export function progressBar(): { show(message: string): void; end(): void } {
   let shown = '';
   return {
@@ -30,7 +30,7 @@ export const indent = (text: string): string => text.replace(/^(?=.)/gm, '  ');
 
 const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line);
 
-/** Messages count their steps as "3/12" or "40,000 of 100,000"; a task's status has no number. */
+/** The part that is done, from "3/12" or "40,000 of 100,000" in a message; undefined for a status without numbers. */
 function fractionOf(message: string): number | undefined {
   const [, done, total] = /([\d,]+)\s*(?:\/|of)\s*([\d,]+)/.exec(message) ?? [];
   if (done === undefined || total === undefined) return undefined;

@@ -34,7 +34,7 @@ function server(out: string): void {
   finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
 }
 
-/** The page of the console, as it is, and the one library that it loads. */
+/** Copies the page of the console, and the one library that it loads. */
 function page(out: string): void {
   const kept = (file: string) => !/\.(d\.ts|json)$/.test(file);
   copyTracked(ROOT, 'bin/console/page', out, kept);
@@ -53,7 +53,7 @@ function create(out: string): void {
   compile('tsconfig.create.json');
   copyTracked(ROOT, 'bin/create/template', join(out, 'template'));
   writeJson(join(out, 'template/package.json'), templateJson(ROOT));
-  // As `cdk init` does: how new apps should behave.
+  // `cdk init` sets the same flags, which say how new apps should behave.
   const context = readJson(join(ROOT, 'node_modules/aws-cdk-lib/recommended-feature-flags.json'));
   writeJson(join(out, 'template/cdk.json'), { ...readJson(join(ROOT, 'bin/create/template/cdk.json')), context });
   finish(out, packageJson(join(ROOT, 'bin/create')), ['LICENSE']);

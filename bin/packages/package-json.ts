@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a package.json of this repository says, as far as its users need it. */
+/** The parts of this repository's package.json files that users need. */
 interface Source {
   readonly name: string;
   readonly version: string;
@@ -11,7 +11,7 @@ interface Source {
   readonly [field: string]: unknown;
 }
 
-/** In a published package. */
+/** An entry of a published package. */
 export interface Entry {
   readonly require?: { readonly types: string; readonly default: string };
   readonly types: string;
@@ -20,7 +20,7 @@ export interface Entry {
 
 export interface Published extends Readonly<Record<string, unknown>> {
   readonly exports?: Readonly<Record<string, Entry>>;
-  /** Names of files for the package itself. */
+  /** Names by which the package imports its own files. */
   readonly imports?: Readonly<Record<string, Entry>>;
   /** Compiled files, by the name of the command. */
   readonly bin?: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ const KEPT = [
   'peerDependenciesMeta',
 ];
 
-/** What to publish as package.json of `folder`. `commonJs`: whether each entry is there for `require`, too. */
+/** Makes the published package.json of `folder`. @param commonJs whether `require` finds each entry, too */
 export function packageJson(folder: string, { commonJs = false } = {}): Published {
   const source: Source = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const entriesOf = (files: Readonly<Record<string, string>> = {}) =>
@@ -50,7 +50,7 @@ export function packageJson(folder: string, { commonJs = false } = {}): Publishe
   const { GITHUB_REPOSITORY: repository } = process.env;
   return {
     ...Object.fromEntries(KEPT.flatMap((field) => (field in source ? [[field, source[field]]] : []))),
-    // npm verifies the provenance of a package against it.
+    // npm verifies the provenance of a package against this repository.
     ...(repository && { repository: { type: 'git', url: `git+https://github.com/${repository}.git` } }),
     ...(source.bin && { bin: compiled(source.bin) }),
     ...(source.imports && { imports: Object.fromEntries(entriesOf(source.imports)) }),
@@ -59,12 +59,12 @@ export function packageJson(folder: string, { commonJs = false } = {}): Publishe
       types: main.types,
       main: main.require?.default ?? main.default,
     }),
-    // For TypeScript with `moduleResolution: node10`, as `cdk init` wrote it before 2026: it does not read exports.
+    // TypeScript with `moduleResolution: node10`, which `cdk init` wrote before 2026, does not read exports.
     ...(main && { typesVersions: { '*': Object.fromEntries(entries.flatMap(subpath)) } }),
   };
 }
 
-/** The package.json of the project that `npm create` makes, with the versions that this repository is tested with. */
+/** The package.json of the project that `npm create` makes, with the versions that this repository tests. */
 export function templateJson(root: string): object {
   const json = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
   const { name, version, dependencies: own, peerDependencies, devDependencies } = json('package.json');

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Published } from './package-json.ts';
 
 /**
- * Removes the compiled files that no entry and no command of the package needs: those that only lend types to sources of others.
- * Throws if a file that is left imports a package that is neither a dependency nor a peer.
+ * Removes the compiled files that no entry and no command of the package needs: other sources only import their types.
+ * Throws if a remaining file imports a package that is neither a dependency nor a peer.
  */
 export function removeUnreached(
   folder: string,
@@ -32,10 +32,10 @@ export function removeUnreached(
 const IMPORT = /(?:^(?:import|export)\b[^'";]*\bfrom\s*|^import\s*|\bimport\()['"]([^'"\n]+)['"]/gm;
 const importsIn = (code: string): string[] => [...code.matchAll(IMPORT)].map(([, name = '']) => name);
 
-/** The file that an import names. TypeScript writes `.ts` into declarations, and means the declaration beside it. */
+/** The file that an import names. In declarations TypeScript writes `.ts` for the declaration beside the file. */
 const target = (path: string, from: string) => (from.endsWith('.d.ts') ? path.replace(/\.(js|ts)$/, '.d.ts') : path);
 
-/** What the package calls by a name like `#aws/s3`. */
+/** The file that the package imports by a name such as `#aws/s3`. */
 function ownFile(name: string, imports: NonNullable<Published['imports']>): string {
   const [folder = '', part = ''] = name.split('/');
   return (imports[`${folder}/*`]?.default ?? '').replace('*', part);

@@ -3,9 +3,9 @@ import { cpSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /**
- * Copies the files of a folder that git tracks: never what else lies there, such as a `.env` or a `cdk.out`.
+ * Copies the files of a folder that git tracks, and never others, such as a `.env` or a `cdk.out`.
  *
- * @param kept which of them to copy, by their path from `root`
+ * @param kept whether to copy a file, by its path from `root`
  */
 export function copyTracked(root: string, folder: string, out: string, kept = (_file: string) => true): void {
   const listed = execFileSync('git', ['ls-files', '-z', '--', folder], { cwd: root, encoding: 'utf8' });

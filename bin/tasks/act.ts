@@ -14,13 +14,13 @@ import { oneLine, span } from './text.ts';
 import { UsageError } from './usage-error.ts';
 import { count } from './values.ts';
 
-/** Tasks that a filter may choose, and acts a second, without `--max` and `--rate`. */
+/** The defaults of `--max`, the tasks that a filter may choose, and of `--rate`, the acts in a second. */
 const MAX = 100;
 const RATE = 10;
 
 type ActVerb = 'cancel' | 'fail' | 'rerun' | 'answer';
 
-/** The verbs that change tasks. Returns the exit code: 1 if one of the tasks is not as wanted. */
+/** Runs a verb that changes tasks. Returns the exit code: 1 if it failed for one of the tasks. */
 export async function act(
   { verb, words, values }: Arguments & { readonly verb: ActVerb },
   context: OperatorContext,
@@ -29,7 +29,7 @@ export async function act(
   const reason = textOf(values.reason) ?? (textOf(values.stack) === undefined ? 'by hand, in dev' : undefined);
   if (reason === undefined) throw new UsageError(`${verb} is audited: give --reason TEXT`);
   const print = (report: object, text: string) => out(`${values.json === true ? JSON.stringify(report) : text}\n`);
-  // JSON says it after the act: in the audit line.
+  // With --json only the audit line after the act says this.
   const say = (text: string) => (values.json === true ? undefined : out(`${oneLine(text)}\n`));
   if (verb === 'answer') {
     const [id = '', ...answers] = words;
@@ -79,7 +79,7 @@ interface DryRun {
   readonly more: boolean;
 }
 
-/** The key of a task to act on. Says which task the end of an id has found. */
+/** Finds the key of a task to act on. Prints the whole id if only its end was given. */
 async function named(id: string, values: Values, context: OperatorContext, say: (text: string) => void) {
   const key = await findTask(id, textOf(values.owner), context.reads);
   if (isWholeId(id)) return key;
@@ -88,7 +88,7 @@ async function named(id: string, values: Values, context: OperatorContext, say: 
   return key;
 }
 
-/** The tasks of the ids, or of the filters. With filters nothing is done until `--yes`. */
+/** Finds the tasks of the ids, or of the filters. With filters nothing changes without `--yes`. */
 async function chosen(
   verb: ActVerb,
   ids: readonly string[],

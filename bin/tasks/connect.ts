@@ -16,7 +16,7 @@ import { accessTo, findDevSession } from './dev-session.ts';
 import { discover } from './discover.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Which server the verbs act on. */
+/** The server that the verbs use. */
 export interface Target {
   /** A deployed stack. @default the running `dev` */
   readonly stack?: string | undefined;
@@ -24,7 +24,7 @@ export interface Target {
   readonly profile?: string | undefined;
   /** The construct id of the server, if its stack has more than one. */
   readonly server?: string | undefined;
-  /** The process of the `dev`, where several run in the folder. */
+  /** The process id of the `dev`, if several run in the folder. */
   readonly pid?: number | undefined;
 }
 
@@ -33,17 +33,17 @@ export interface Surroundings {
   readonly audit: (act: Act) => void;
 }
 
-/** Where the services are, and with which credentials. */
+/** The endpoint of the services, and the credentials for them. */
 type Access = Pick<ClientOptions, 'region' | 'credentials' | 'endpoint'>;
 
-/** `requestTimeout` of one attempt, in ms. */
-const PATIENCE = { requestTimeout: 10_000, attempts: 4 };
+/** Timeout of one attempt, in milliseconds, and the number of attempts. */
+const RETRIES = { requestTimeout: 10_000, attempts: 4 };
 
-/** Throws UsageError, OperatorError, and errors of AWS. */
+/** Connects to a server. Throws UsageError, OperatorError, and errors of AWS. */
 export async function connect(target: Target, { folder, audit }: Surroundings): Promise<OperatorContext> {
   const dev = target.stack === undefined ? await findDevSession(folder, target.pid) : undefined;
   const access = dev === undefined ? await deployed(target) : accessTo(dev);
-  const options = { ...PATIENCE, ...access };
+  const options = { ...RETRIES, ...access };
   const config = clientConfig(options);
   const cloudFormation = new CloudFormationClient(config);
   const sts = new STSClient(config);
@@ -68,7 +68,7 @@ export async function connect(target: Target, { folder, audit }: Surroundings): 
     results,
     states,
     logs: quiet(new CloudWatchLogsClient(config)),
-    // What the environment says of endpoints counts, not the host in the URL of a queue.
+    // The endpoint in the environment counts, not the host in the URL of a queue.
     sqs: quiet(new SQSClient({ ...config, useQueueUrlAsEndpoint: false })),
     who: async () => {
       if (dev !== undefined) return userInfo().username;
@@ -80,7 +80,7 @@ export async function connect(target: Target, { folder, audit }: Surroundings): 
   };
 }
 
-/** Region and credentials as the AWS CLI finds them: profiles and SSO, too. */
+/** Finds region and credentials as the AWS CLI does, including profiles and SSO. */
 async function deployed({ region: wanted, profile }: Target): Promise<Access> {
   const { config } = new STSClient({ ...(wanted && { region: wanted }), ...(profile && { profile }) });
   const region = await config.region().catch(() => {
@@ -89,7 +89,7 @@ async function deployed({ region: wanted, profile }: Target): Promise<Access> {
   return { region, credentials: config.credentials };
 }
 
-/** The stacks of `dev` may be more than that of its server. */
+/** Finds the first stack with a server: `dev` may run more stacks. */
 async function firstServer<T>(stacks: readonly string[], find: (stack: string) => Promise<T>): Promise<T> {
   for (const [i, stack] of stacks.entries()) {
     try {

@@ -4,23 +4,23 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { clientConfig } from '../../functions/tasks/aws/client.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a running `mcp-task-server dev` says of itself: see local/dev/session-file.ts. */
+/** The session file of a running `mcp-task-server dev`: see local/dev/session-file.ts. */
 export interface DevSession {
   readonly pid: number;
-  /** Of all services of the embedded cloud. */
+  /** The endpoint of all services of the embedded cloud. */
   readonly endpoint: string;
   readonly region: string;
   readonly stacks: readonly string[];
-  /** Of the server. */
+  /** The URL of the server. */
   readonly url: string;
 }
 
 /**
  * Finds the `dev` that runs in this folder or above it, up to the first folder with a package.json or a cdk.json. Its
- * endpoint gets answers and reasons, and shows tasks: so only a file that no other user can have written counts. Rejects
+ * endpoint gets answers and reasons, and shows tasks, so a file counts only if no other user can have written it. Rejects
  * with a UsageError.
  *
- * @param pid its process, where several run
+ * @param pid its process id, if several run
  */
 export async function findDevSession(folder: string, pid?: number): Promise<DevSession> {
   const named = foldersFrom(folder)
@@ -53,7 +53,7 @@ function sessionsIn(folder: string): DevSession[] {
   });
 }
 
-/** None for a folder that is not there, or that belongs to another user. */
+/** The names in a folder; none if it is missing or belongs to another user. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -62,14 +62,14 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Whether no other user can have written it. Windows has no such bits. */
+/** Whether no other user can have written it. Windows has no mode bits. */
 function isOwn(path: string, kind: 'file' | 'folder'): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || !(kind === 'file' ? found.isFile() : found.isDirectory())) return false;
   return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
 }
 
-/** Undefined for what no `dev` has written. */
+/** Reads a session file; undefined if no `dev` has written it. */
 function readSession(file: string): DevSession | undefined {
   if (!isOwn(file, 'file')) return undefined;
   const { pid, endpoint, region, stacks, url } = parsed(readFileSync(file, 'utf8'));
@@ -92,7 +92,7 @@ function isLoopback(endpoint: string): boolean {
   return protocol === 'http:' && hostname === '127.0.0.1';
 }
 
-/** A signal to a process of another user is refused. */
+/** Whether the user owns the process: a signal to another user's process is refused. */
 function isOwnProcess(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -101,7 +101,7 @@ function isOwnProcess(pid: number): boolean {
   }
 }
 
-/** Its embedded cloud knows these credentials as its user's. */
+/** The access to a `dev`: its embedded cloud gives these credentials the rights of its user. */
 export const accessTo = ({ endpoint, region }: Pick<DevSession, 'endpoint' | 'region'>) => ({
   region,
   endpoint,

@@ -9,15 +9,15 @@ import { ENDPOINT_ID, SERVER_MARK, type ServerMark, type ToolMark } from '../../
 
 interface StackResource {
   readonly type: string;
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly physicalId: string;
-  /** In ms since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly changedAt: number;
 }
 
 /**
- * What an operator has to know of the server of a stack: CloudFormation says which resources it has, the metadata of the
- * endpoint which of them are which. Throws OperatorError.
+ * Finds the parts of a server in a stack: CloudFormation lists the resources, and the metadata of the endpoint says what
+ * each of them is. Throws OperatorError.
  *
  * @param wanted the construct id of the server, if the stack has more than one
  */

@@ -30,7 +30,7 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
                               --older-than 10m  --newer-than 1h  --ends-within 5m  --cursor C  --watch
   show ID                   what happened to a task [--payload] [--watch]
   explain ID                why it is not done, when it ends, and what to do [--payload: holds its result against its schema]
-  logs ID | --part PART     log lines of a task [--payload: those of its tool, too], or of a part of the server [--since 15m]
+  logs ID | --part PART     log lines of a task [--payload: lines of its tool, too], or of a part of the server [--since 15m]
   cancel ID… | FILTERS      ends tasks as cancelled, and stops their runs --reason TEXT
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
   answer ID key=value…      answers the open questions of a task --reason TEXT
@@ -41,10 +41,10 @@ The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region 
 --json prints JSON.
 `;
 
-/** Pause between two looks of a watch, in ms. */
+/** Pause between two reads of a watch, in milliseconds. */
 const WATCH = 2_000;
 
-/** `mcp-task-server tasks`. Returns the exit code: 0 done, 1 not done, 2 a wrong option. */
+/** Runs `mcp-task-server tasks`. Returns the exit code: 0 done, 1 not done, 2 a wrong option. */
 export async function runTasks(args: readonly string[], outside: Terminal): Promise<number> {
   const json = args.includes('--json');
   const terminal = {
@@ -86,22 +86,22 @@ async function run(given: TaskArguments, context: OperatorContext, terminal: Ter
 }
 
 async function listTasks(values: Values, context: OperatorContext, terminal: Terminal): Promise<number> {
-  const look = async () => {
+  const readNow = async () => {
     const now = context.now();
     const page = await firstFull(filterOf(values, now), textOf(values.cursor), context);
     return { text: listText(page, now), json: shownPage(page), over: false };
   };
-  return watched(look, values, context, terminal);
+  return watched(readNow, values, context, terminal);
 }
 
 async function showTask({ words, values }: Arguments, context: OperatorContext, terminal: Terminal): Promise<number> {
   const key = await findTask(oneId('show', words), textOf(values.owner), context.reads);
-  const look = async () => {
+  const readNow = async () => {
     const story = await show(key, values.payload === true, context);
     const over = 'unreadable' in story || isTerminal(story.status);
     return { text: storyText(story, context.now()), json: story, over };
   };
-  return watched(look, values, context, terminal);
+  return watched(readNow, values, context, terminal);
 }
 
 async function explainTask({ words, values }: Arguments, context: OperatorContext, { out }: Terminal): Promise<number> {
@@ -115,11 +115,11 @@ async function showLogs({ words, values }: Arguments, context: OperatorContext, 
   const [owner, part, since] = [textOf(values.owner), textOf(values.part), textOf(values.since)];
   const taskId = words.length === 0 ? undefined : oneId('logs', words);
   const read = await logsReader({ taskId, owner, part, since, payload: values.payload === true }, context);
-  const look = async () => {
+  const readNow = async () => {
     const found = await read();
     return { text: logsText(found), json: found, over: false };
   };
-  return watched(look, values, context, terminal);
+  return watched(readNow, values, context, terminal);
 }
 
 function oneId(verb: string, [id = '', ...more]: readonly string[]): string {
@@ -127,16 +127,16 @@ function oneId(verb: string, [id = '', ...more]: readonly string[]): string {
   return id;
 }
 
-/** Prints what a look sees; with `--watch` again and again, as long as it changes. */
+/** Prints the result of a read; with `--watch`, reads and prints again until it is over. */
 async function watched(
-  look: () => Promise<{ readonly text: string; readonly json: object; readonly over: boolean }>,
+  readNow: () => Promise<{ readonly text: string; readonly json: object; readonly over: boolean }>,
   { watch, json: asJson }: Values,
   { sleep }: OperatorContext,
   { out, signal }: Terminal,
 ): Promise<number> {
   let last = '';
   for (;;) {
-    const { text, json, over } = await look();
+    const { text, json, over } = await readNow();
     const shown = asJson === true ? JSON.stringify(json) : text;
     if (shown !== last) out(`${shown}\n`);
     last = shown;

@@ -7,7 +7,7 @@ import { duration, statuses } from './values.ts';
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean', default: false } as const;
 
-/** Which server. */
+/** Options that name the server. */
 const TARGET = { stack: TEXT, region: TEXT, profile: TEXT, server: TEXT, help: FLAG } as const;
 const COMMON = { ...TARGET, json: FLAG } as const;
 const FILTERS = {
@@ -33,11 +33,11 @@ const OPTIONS = {
 } as const;
 
 export type Verb = keyof typeof OPTIONS;
-/** A verb that does one thing, and ends. */
+/** A verb that does one thing, and then ends. */
 export type TaskVerb = Exclude<Verb, 'mcp'>;
 export const VERBS = Object.keys(OPTIONS) as readonly Verb[];
 
-/** The values of all options; which of them a verb has, `readArguments` has checked. */
+/** The values of all options. `readArguments` checks that the verb has them. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 export interface Arguments {
@@ -51,7 +51,7 @@ export interface TaskArguments extends Arguments {
   readonly verb: TaskVerb;
 }
 
-/** Throws UsageError, which names the option and those that there are. */
+/** Reads the arguments. Throws a UsageError that names the wrong option and the options of the verb. */
 export function readArguments(args: readonly string[]): Arguments {
   const [verb = '', ...rest] = args;
   if (!isVerb(verb)) {
@@ -60,7 +60,7 @@ export function readArguments(args: readonly string[]): Arguments {
   try {
     const { values, positionals } = parseArgs({ args: rest, options: OPTIONS[verb], allowPositionals: true });
     const empty = Object.entries(values).find(([, value]) => value === '');
-    // An unset variable of the shell would widen what the verb acts on.
+    // An unset variable of the shell would make the verb act on more tasks.
     if (empty !== undefined) throw new UsageError(`--${empty[0]} has no value`);
     return { verb, words: positionals, values: values as Values };
   } catch (error) {
@@ -84,7 +84,7 @@ export const targetOf = ({ stack, region, profile, server }: Values): Target => 
 /** Names of the options that choose tasks. */
 export const filtersIn = (values: Values): string[] => Object.keys(FILTERS).filter((name) => textOf(values[name]));
 
-/** Throws UsageError. `now` in ms since the epoch. */
+/** Reads the filters. Throws UsageError. @param now in milliseconds since the epoch */
 export function filterOf(values: Values, now: number): ListFilter {
   const [owner, tool, status] = [textOf(values.owner), textOf(values.tool), textOf(values.status)];
   const time = (option: string) => {

@@ -25,7 +25,7 @@ function row(stored: StoredTask, now: number): string[] {
   return [taskId, record.tool, record.status, age, left, String(record.round), noteOf(record, seen?.status)];
 }
 
-/** In a few words: what is worth knowing of a task in a list. */
+/** A few words on a task in a list. */
 export function noteOf(record: Parameters<typeof errorOf>[0], seenAs: string | undefined): string {
   if (seenAs === undefined) return 'past its ttl';
   if (seenAs !== record.status) return `readers see ${seenAs}`;

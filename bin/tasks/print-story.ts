@@ -42,7 +42,7 @@ const linesOf = ({ execution, runLogs, logs }: Story['links']): string[] => [
   ...(logs === undefined ? [] : [`Logs       ${logs}`]),
 ];
 
-/** Late writes are over by then. */
+/** The time by which a task ends, after all late writes. */
 const endText = (endsBy: number, deadlineAt: number, now: number): string =>
   `${utc(endsBy)}, ${endsBy > now ? `in ${span(endsBy - now)}` : 'which is over'}: ${span(endsBy - deadlineAt)} after its deadline`;
 
@@ -51,7 +51,7 @@ function momentRow({ at, what, round, by, who, reason, error }: Moment): string[
   return [`  ${clock(at)}`, what, round === undefined ? '' : `round ${round}`, why];
 }
 
-/** One line for each state of a state machine that is a tool, and each round. */
+/** One line for each round and each state of a state machine that is a tool. */
 function statesOf({ runs }: Story, now: number): string[] {
   const rows = runs.flatMap(({ round, visits = [] }) =>
     byState(visits).map(({ name, visits: all, errors }) => {

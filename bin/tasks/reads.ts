@@ -6,12 +6,12 @@ import { recordOf } from '../../functions/operator/view.ts';
 import { UsageError } from './usage-error.ts';
 import { duration } from './values.ts';
 
-/** What the command, its MCP server and the page read in the same way. */
+/** Reads that the command, its MCP server and the page share. */
 
-/** Pages without a task that a list passes over. */
+/** The most empty pages that a list skips. */
 const EMPTY_PAGES = 20;
 
-/** The first page that shows something: a filter may leave pages empty. */
+/** Reads the first page with a task: a filter may leave pages empty. */
 export async function firstFull(
   filter: ListFilter,
   from: string | undefined,
@@ -24,7 +24,7 @@ export async function firstFull(
   return page;
 }
 
-/** The same page as JSON shows it. */
+/** The page as JSON shows it. */
 export const shownPage = (page: ListPage): Omit<ListPage, 'tasks'> & { readonly tasks: readonly object[] } => ({
   ...page,
   tasks: page.tasks.map((task) => recordOf(task) ?? task),
@@ -35,12 +35,12 @@ export interface WantedLogs {
   readonly taskId?: string | undefined;
   readonly owner?: string | undefined;
   readonly part?: string | undefined;
-  /** With `part`: how far back, such as 15m. @default 15m */
+  /** How far back to read, with `part`. @default 15m */
   readonly since?: string | undefined;
   readonly payload: boolean;
 }
 
-/** Reads these lines each time it is called. Throws UsageError, OperatorError. */
+/** Returns a function that reads the lines. Throws UsageError, OperatorError. */
 export async function logsReader(wanted: WantedLogs, context: OperatorContext): Promise<() => Promise<FoundLogs>> {
   const { taskId, owner, part, since = '15m', payload } = wanted;
   const parts = Object.keys(context.server.logGroups);

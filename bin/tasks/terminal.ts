@@ -1,7 +1,7 @@
 import type { Act } from '../../functions/operator/context.ts';
 import { printableJson } from './text.ts';
 
-/** The outside of the command. Tests replace it. */
+/** The surroundings of the command. Tests replace them. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -10,7 +10,7 @@ export interface Terminal {
   readonly signal?: AbortSignal;
 }
 
-/** Prints one line for each act, on stderr. `more`: facts that are the same for all of them. */
+/** Prints one line for each act to stderr. @param more facts that are the same for all acts */
 export const auditTo =
   ({ err }: Pick<Terminal, 'err'>, more: object = {}) =>
   (act: Act): void =>

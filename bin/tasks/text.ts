@@ -11,24 +11,24 @@ export function span(ms: number): string {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** With milliseconds, and no date. */
+/** A time with milliseconds, without its date. */
 export const clock = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it finds.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it finds control characters.
 const COLOUR = /\u001b\[[\d;]*m/g;
-/** Controls, what turns the direction of text or takes no room, and signs without ink (an empty Braille cell, a null notehead). */
+/** Characters that do not show: controls, changes of direction, signs without width or ink (an empty Braille cell, a null notehead). */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
-/** What ends a line, or moves in it. */
+/** Characters that end a line, or move the cursor in it. */
 const BREAKS = /[\t-\r\u0085\u2028\u2029]+/g;
 
-/** A text that a tool or a client may have written, for a terminal. Of the characters without a sign, `\n` and `\t` stay. */
+/** Makes a text that a tool or a client may have written safe for a terminal: only `\n` and `\t` stay of what does not show. */
 export const printable = (text: string): string =>
   text.replace(COLOUR, '').replace(UNSEEN, (unseen) => (unseen === '\n' || unseen === '\t' ? unseen : ''));
 
-/** The same, without line breaks: no value looks like a line of the command. */
+/** Does the same, on one line: no value can pass for a line of the command. */
 export const oneLine = (text: string): string => printable(text.replace(BREAKS, ' '));
 
-/** JSON that says the same, with characters that have no sign as `\u001b`. Line breaks between its values stay. */
+/** Escapes characters that do not show, such as `\u001b`, in JSON. Line breaks between values stay. */
 export const printableJson = (json: string): string =>
   json.replace(UNSEEN, (unseen) =>
     unseen === '\n'
@@ -52,12 +52,12 @@ export function table(all: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** `name      value`, without those that have none. */
+/** Lines of `name      value`, without names that have no value. */
 export function fields(all: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return table(given.map(([name, value]) => [`  ${name}`, value]));
 }
 
-/** Indented JSON, with what has no sign as `\u001b`. */
+/** Indented JSON, with escapes for characters that do not show. */
 export const pretty = (value: unknown, indent: string): string =>
   printableJson(JSON.stringify(value, undefined, 2)).replace(/^/gm, indent);

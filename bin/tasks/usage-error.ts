@@ -5,7 +5,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What an operator reads of an error. AWS errors name what was refused, and no argument of a task. */
+/** The text of an error for an operator. AWS's errors name the refused action, and no argument of a task. */
 export function messageOf(error: unknown): string {
   if (error instanceof UsageError || error instanceof OperatorError) return error.message;
   const { name, message } = error as Error;

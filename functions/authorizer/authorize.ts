@@ -6,9 +6,9 @@ import type { Verify } from './verify.ts';
 
 export interface AuthorizerContext {
   readonly verify: Verify;
-  /** What every call needs. */
+  /** The scopes that every call needs. */
   readonly scopes: readonly string[];
-  /** What a call of a tool needs, `scopes` included, by the tool's name. Tools without scopes are left out. */
+  /** The scopes that a call of a tool needs, including `scopes`, by the tool's name. Tools without scopes are left out. */
   readonly toolScopes: Readonly<Record<string, readonly string[]>>;
   readonly audit: Audit;
 }
@@ -16,11 +16,11 @@ export interface AuthorizerContext {
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Says who calls, by the access token (G-02, G-03), and whether the token has the scopes (G-09). The template shapes
+ * Identifies the caller by the access token (G-02, G-03), and checks the scopes of the token (G-09). The template shapes
  * both refusals: `Unauthorized` thrown here becomes the 401, a Deny becomes the 403.
  *
- * A 2026-07-28 call names its tool in the headers. The client may lie there: the endpoint compares them with the body.
- * API Gateway caches answers only if no tool has scopes, so the headers may decide.
+ * A 2026-07-28 call names its tool in the headers. They may be wrong: the endpoint compares them with the body. API
+ * Gateway caches answers only if no tool has scopes, so the headers may decide.
  */
 export async function authorize(
   event: APIGatewayRequestAuthorizerEvent,
@@ -53,7 +53,7 @@ export async function authorize(
   };
 }
 
-/** API Gateway makes exactly this word a 401, which it does not cache. */
+/** The word that API Gateway turns into a 401, which it does not cache. */
 const UNAUTHORIZED = 'Unauthorized';
 
 /** The tool in the headers of a 2026-07-28 call and its scopes, if it has some. */

@@ -1,6 +1,6 @@
 /**
- * The value of a header: `=?base64?…?=` is decoded, strictly (the decoder of Node accepts errors), anything else is
- * literal (D-06). Undefined when it is encoded and malformed.
+ * Decodes the value of a header: `=?base64?…?=` strictly (Node's decoder accepts errors); anything else is literal
+ * (D-06). Undefined if it is encoded and malformed.
  */
 export function decodeHeaderValue(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];

@@ -1,7 +1,7 @@
 import { NonRetryableFetchError } from 'aws-jwt-verify/error';
 import type { Fetcher } from 'aws-jwt-verify/https';
 
-/** Where an issuer says its keys are: by OpenID Connect Discovery, or where it answers that it has none, by RFC 8414. */
+/** Finds the URL of an issuer's keys: by OpenID Connect Discovery, or by RFC 8414 if the issuer answers that it has none. */
 export async function discoverKeys(issuer: string, fetcher: Fetcher): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

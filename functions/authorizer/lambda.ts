@@ -1,6 +1,6 @@
 import { createHandler } from './index.ts';
 
-// The authorizer as it is deployed, with the file that synth puts beside it: the scopes of each tool that needs some.
+// This is the deployed authorizer. Synth puts the file with the scopes of each tool beside it.
 const scopes: Readonly<Record<string, readonly string[]>> = require(`${__dirname}/scopes.json`);
 
 export const handler = createHandler(scopes);

@@ -1,6 +1,6 @@
 /**
- * Whether a token's scopes are enough. A scope covers itself and all below it, by colons: `tasks` covers `tasks:write`,
- * not the other way round (G-10). The colon of a URL does not count: `api` does not cover `api://app/deploy`.
+ * Whether a token's scopes are enough. A scope covers itself and all scopes below it, by colons: `tasks` covers
+ * `tasks:write`, but not the reverse (G-10). The colon of a URL does not count: `api` does not cover `api://app/deploy`.
  */
 export function sufficient(needed: readonly string[], granted: readonly string[]): boolean {
   return needed.every((scope) => granted.some((has) => scope === has || isBelow(scope, has)));

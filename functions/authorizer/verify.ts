@@ -18,18 +18,18 @@ export interface Issuer {
   readonly issuer: string;
   /** One of these must be in the token's `aud`. */
   readonly audience: readonly string[];
-  /** Where its keys are. @default what its OpenID Connect configuration or its metadata (RFC 8414) says */
+  /** The URL of its keys. @default the URL in its OpenID Connect configuration or its metadata (RFC 8414) */
   readonly jwksUri?: string;
 }
 
 export interface VerifierOptions {
   /** Fetches documents of the issuer. @default over TLS */
   readonly fetcher?: Fetcher;
-  /** ms since the epoch. @default Date.now */
+  /** The time, in milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
 
-/** Who holds a token, by its verified claims. */
+/** The holder of a token, by its verified claims. */
 export interface TokenCaller {
   /** The owner of the caller's tasks: a hash of issuer and subject. */
   readonly owner: string;
@@ -37,21 +37,21 @@ export interface TokenCaller {
 }
 
 /**
- * `invalid`: the token will never be valid here. `unknown yet`: it is not valid yet, or its issuer has not published
- * its key yet. Throws when the keys could not be read.
+ * Verifies a token. `invalid`: it will never be valid here. `unknown yet`: it is not valid yet, or its issuer has not
+ * published its key yet. Throws if the keys could not be read.
  */
 export type Verify = (token: string) => Promise<TokenCaller | 'invalid' | 'unknown yet'>;
 
 const OUTAGES = [FetchError, JwksValidationError, JwkValidationError];
 const PASSING = [JwtNotBeforeError, KidNotFoundInJwksError, WaitPeriodNotYetEndedJwkError];
 
-/** In ms. Keys are read again after this, so a key that the issuer withdraws counts for at most this much longer. */
+/** How long keys stay in use, in milliseconds. A key that the issuer withdraws counts for at most this much longer. */
 const KEYS_VALID_MS = 300_000;
 
 /**
  * Verifies access tokens by the issuer's keys. It fetches them every five minutes, and again for an unknown key id, at
- * most every ten seconds. If a fetch fails, the keys of the last one stay in use. Only signatures by a private key
- * count: the token does not choose (aws-jwt-verify).
+ * most every ten seconds. If a fetch fails, the keys of the last fetch stay in use. Only signatures by a private key
+ * count: the token does not choose the algorithm (aws-jwt-verify).
  */
 export function verifier({ issuer, audience, jwksUri }: Issuer, options: VerifierOptions = {}): Verify {
   const { fetcher = new SimpleFetcher(), now = Date.now } = options;
@@ -87,10 +87,10 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, options: Verifie
   };
 }
 
-/** By type of key: the first letters of its algorithms. */
+/** The first letters of the algorithms of each type of key. */
 const FAMILIES: Readonly<Record<string, string>> = { RSA: 'RS', EC: 'ES', OKP: 'Ed' };
 
-/** RFC 7518, 3.3. */
+/** The least size of an RSA key (RFC 7518, 3.3). */
 const LEAST_RSA_BITS = 2_048;
 
 const bitsOf = (modulus: unknown): number =>
@@ -100,23 +100,23 @@ const bitsOf = (modulus: unknown): number =>
 const HEADER_TYPES: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * The library reads the algorithm from the key. A token that names an algorithm of another kind of key is invalid. So
- * is one by a short RSA key, and one with `crit`, as nothing here understands an extension (RFC 7515, 4.1.11).
+ * Rejects a token that names an algorithm of another kind of key: the library reads the algorithm from the key. Also
+ * rejects a short RSA key, and `crit`, as this server understands no extension (RFC 7515, 4.1.11).
  */
 function customJwtCheck({ header, jwk }: { header: JwtHeader; jwk: Jwk }): void {
   const { alg, typ, crit } = header as JwtHeader & { readonly typ?: unknown; readonly crit?: unknown };
-  if (FAMILIES[jwk.kty] !== alg?.slice(0, 2)) throw new Error('The algorithm is none of this key');
+  if (FAMILIES[jwk.kty] !== alg?.slice(0, 2)) throw new Error('The algorithm does not fit this key');
   if (jwk.kty === 'RSA' && bitsOf(jwk.n) < LEAST_RSA_BITS) throw new Error('The key is too short');
   if (crit !== undefined) throw new Error('The token has an extension that is not understood');
   if (!HEADER_TYPES.includes(lowerCase(typ))) throw new Error('The token is of another type');
 }
 
-/** What issuers call an access token in the claims below: Keycloak, Cognito and others name its kind there. */
+/** Names of access tokens in the claims below, where Keycloak, Cognito and others name the kind of a token. */
 const ACCESS: readonly unknown[] = ['bearer', 'access', 'access_token', 'jwt', 'at+jwt'];
 
 /**
- * Whether the claims are those of an access token that counts as a bearer token. `cnf` binds a token to a key, which a
- * bearer does not prove (RFC 7800). `events` makes a logout or another security event token (RFC 8417). `at_hash`,
+ * Whether the claims belong to an access token that counts as a bearer token. `cnf` binds a token to a key, which a
+ * bearer does not prove (RFC 7800). `events` marks a logout or another security event token (RFC 8417). `at_hash`,
  * `c_hash` and `nonce` are claims of ID tokens, but Keycloak before version 25 copies `nonce` into access tokens, too.
  */
 function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: JwtPayload): boolean {
@@ -128,7 +128,7 @@ function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: Jwt
 
 const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
-/** What the library does not check: the token expires, is for this server, is an access token, and names its holder. */
+/** Checks what the library does not: the token expires, is for this server, is an access token, and names its holder. */
 function tokenCaller(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');

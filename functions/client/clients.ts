@@ -1,7 +1,7 @@
 import type { Client as Client2 } from '@modelcontextprotocol/client';
 import type { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 
-/** What an `OfficialClient` is. */
+/** The clients that `OfficialClient` stands for. */
 export type KnownClient = Client1 | Client2;
 
 /** Whether the connection speaks 2026-07-28. */

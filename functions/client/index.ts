@@ -1,5 +1,5 @@
 /**
- * What programs import that call tools.
+ * The functions for programs that call tools.
  *
  * @module mcp-task-server/client
  */
@@ -9,10 +9,10 @@ import type { CallOptions, OfficialClient, TaskOptions, ToolResult } from './opt
 export type { Answer, CallOptions, OfficialClient, Progress, Question, TaskOptions, ToolResult } from './options.ts';
 
 /**
- * Calls a tool and waits for its result, also for hours: as a task if the tool can run as one, in the revision that the
- * client speaks.
+ * Calls a tool and waits for its result, for hours if need be: as a task if the tool can run as one, in the revision that
+ * the client speaks.
  *
- * @throws the error of the server or the task, with its JSON-RPC `code`; the signal's reason; what `onQuestion` throws
+ * @throws the error of the server or the task, with its JSON-RPC `code`; the signal's reason; an error of `onQuestion`
  *
  * @example
  * const onProgress = ({ message }) => console.log(message);
@@ -25,12 +25,12 @@ export async function callTask(
   options: CallOptions = {},
 ): Promise<ToolResult> {
   const known = client as KnownClient;
-  // Loads only what the revision needs.
+  // Only the code of this revision is loaded.
   if (isModern(known)) return (await modern()).callTask(known, name, args, options);
   return (await import('./legacy.ts')).callTask(known, name, args, options);
 }
 
-/** Continues a task that another client, or an earlier run of this program, has started. Otherwise as `callTask`. */
+/** Continues a task that another client, or an earlier run of this program, has started. Otherwise works like `callTask`. */
 export async function resumeTask(
   client: OfficialClient,
   taskId: string,
@@ -41,7 +41,7 @@ export async function resumeTask(
   return (await import('./legacy.ts')).resumeTask(known, taskId, options);
 }
 
-/** The tasks package is an optional peer. */
+/** Loads the tasks package, which is an optional peer. */
 async function modern(): Promise<typeof import('./modern.ts')> {
   try {
     return await import('./modern.ts');

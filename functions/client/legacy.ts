@@ -5,7 +5,7 @@ import { persist } from './persist.ts';
 import { listen } from './questions.ts';
 
 const METHOD_NOT_FOUND = -32601;
-/** In ms, the longest a timer can be. By default the clients give up after a minute. */
+/** The longest timeout of a timer, in milliseconds. By default the clients give up after a minute. */
 const LONG = 2 ** 31 - 1;
 
 type Send = <T>(method: string, params: object) => Promise<T>;
@@ -17,7 +17,7 @@ interface Task {
   readonly pollInterval?: number;
 }
 
-/** 2025-11-25: plain requests of either client. */
+/** Calls a tool in 2025-11-25, by plain requests of either client. */
 export async function callTask(client: KnownClient, name: string, args: object, options: CallOptions) {
   const { idempotencyKey: key, signal } = options;
   signal?.throwIfAborted();
@@ -33,7 +33,7 @@ export async function callTask(client: KnownClient, name: string, args: object, 
     if (signal?.aborted) void created.then((late) => late && cancel(send, late.task.taskId)).catch(() => {});
     throw error;
   });
-  // The tool never runs as a task.
+  // A tool that never runs as a task gets a plain call.
   if (answer === undefined) return orAborted(send<ToolResult>('tools/call', params), signal);
   await options.onTask?.(answer.task.taskId);
   return settle(client, send, answer.task.taskId, options);
@@ -56,10 +56,10 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
   }
 }
 
-/** Does not fail: the caller gets the reason of the abort, and the server ends the task at its deadline. */
+/** Cancels a task. It never fails: the caller gets the reason of the abort, and the server ends the task at its deadline. */
 const cancel = (send: Send, taskId: string) => send('tasks/cancel', { taskId }).catch(() => undefined);
 
-/** Polls. From the first question on it also waits for tasks/result: questions arrive there. */
+/** Polls. From the first question on, it also waits for tasks/result, where questions arrive. */
 async function follow(
   send: Send,
   taskId: string,
@@ -94,7 +94,7 @@ async function follow(
   }
 }
 
-/** The clients check an answer with a schema, and each takes another kind of schema. */
+/** Sends requests without a check of answers: each client wants another kind of schema. */
 async function senderOf(client: KnownClient): Promise<Send> {
   const options = { timeout: LONG };
   if ('getProtocolEra' in client) {

@@ -11,7 +11,7 @@ import type { JsonValue, TaskId } from '@modelcontextprotocol/ext-tasks/core';
 import { type CallOptions, KEY, NO_ANSWER, type Question, type TaskOptions, type ToolResult } from './options.ts';
 import { portOf } from './port.ts';
 
-/** 2026-07-28: the official tasks package, with a separate port for each call. */
+/** Calls a tool in 2026-07-28, by the official tasks package, with a separate port for each call. */
 export function callTask(client: Client, name: string, args: object, options: CallOptions): Promise<ToolResult> {
   const { idempotencyKey } = options;
   const metadata = idempotencyKey === undefined ? {} : { metadata: { [KEY]: idempotencyKey } };
@@ -40,7 +40,7 @@ async function settle(
         if (onQuestion === undefined) throw new Error(NO_ANSWER);
         return (await onQuestion(params as unknown as Question)) as never;
       } catch (error) {
-        // With an error the package would answer "cancel", and the question would be closed.
+        // After an error the package would answer "cancel", and the question would be closed.
         given.abort(error);
         return new Promise<never>(() => {});
       }

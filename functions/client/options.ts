@@ -1,6 +1,6 @@
 /**
- * A connected official client: of `@modelcontextprotocol/client` 2.x, or of `@modelcontextprotocol/sdk` 1.x. The type has
- * only what tells a client from other things, so that programs compile with one of the packages.
+ * A connected official client, of `@modelcontextprotocol/client` 2.x or `@modelcontextprotocol/sdk` 1.x. The type has only
+ * the members that identify a client, so that programs compile with one of the packages.
  */
 export interface OfficialClient {
   readonly transport?: unknown;
@@ -22,9 +22,9 @@ export interface Question {
   readonly message: string;
   /** @default 'form' */
   readonly mode?: 'form' | 'url';
-  /** Of a form: a JSON Schema whose properties are its fields. */
+  /** The fields of a form: the properties of a JSON Schema. */
   readonly requestedSchema?: { readonly properties: Readonly<Record<string, unknown>>; readonly required?: string[] };
-  /** Of a page. */
+  /** The URL of a page. */
   readonly url?: string;
 }
 
@@ -38,8 +38,8 @@ export interface TaskOptions {
   /** Called at each change. */
   readonly onProgress?: (progress: Progress) => void;
   /**
-   * Answers a question of the tool. The client must have declared `elicitation`. If it is missing or throws, the call
-   * fails with that error, and the question stays open for `resumeTask`.
+   * Answers a question of the tool. The client must have declared `elicitation`. If this function is missing or throws, the
+   * call fails with that error, and the question stays open for `resumeTask`.
    */
   readonly onQuestion?: (question: Question) => Answer | Promise<Answer>;
   /** An abort cancels the task on the server. The call then fails with the signal's reason. */
@@ -55,7 +55,7 @@ export interface CallOptions extends TaskOptions {
 export interface ToolResult {
   readonly content: readonly { readonly type: string; readonly text?: string; readonly [field: string]: unknown }[];
   readonly structuredContent?: unknown;
-  /** The tool reports a failure. `content` describes it. */
+  /** Whether the tool reports a failure, which `content` describes. */
   readonly isError?: boolean;
 }
 

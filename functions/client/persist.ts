@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Before each new try, in ms. */
+/** The pause before each new try, in milliseconds. */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000];
 
-/** There was no answer, but the request may have arrived. */
+/** A request without an answer, which may have arrived. */
 export class Lost extends Error {}
 
-/** Repeats work that may be repeated, while it fails by the network, a busy server or an error 500 to 599. */
+/** Repeats work while the network or a busy server makes it fail, or an error 500 to 599. The work must allow this. */
 export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (const pause of PAUSES) {
     try {
@@ -19,7 +19,7 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
   return work();
 }
 
-/** `fetch` throws a TypeError without a connection. The clients put the HTTP status into their errors. */
+/** Whether a retry may help. `fetch` throws a TypeError without a connection; the clients put the HTTP status into errors. */
 function isPassing(error: unknown): boolean {
   if (error instanceof Lost || error instanceof TypeError) return true;
   const { status, data, code } = error as { status?: unknown; data?: { status?: unknown }; code?: unknown };

@@ -15,8 +15,8 @@ interface Message {
 }
 
 /**
- * Sends requests past the client, which cannot read the answers of the tasks extension. They use the transport of the
- * client, with its headers and its authorization, and ids that the client does not use.
+ * Sends requests without the client, which cannot read the answers of the tasks extension. They use the client's
+ * transport, with its headers and its authorization, and ids that the client does not use.
  */
 export function portOf(client: Client, capabilities: Readonly<Record<string, JsonValue>>): ConnectedMcpSessionPort {
   const { transport } = client;
@@ -43,7 +43,7 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
         return { kind: 'error', error };
       }
     },
-    // tasks/get brings questions and the ends of tasks.
+    // Questions and the ends of tasks come with tasks/get, so nothing listens here.
     onServerRequest: () => () => {},
     onNotification: () => () => {},
     onInvalidated: () => () => {},
@@ -53,7 +53,7 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
 
 const waiting = new WeakMap<Transport, Map<string, (message: Message) => void>>();
 
-/** Answers to requests of this port go to `send`, all other messages to the client. */
+/** Passes answers to requests of this port to `send`, and all other messages to the client. */
 function answersOf(transport: Transport): Map<string, (message: Message) => void> {
   const known = waiting.get(transport);
   if (known !== undefined) return known;
@@ -90,7 +90,7 @@ async function send(transport: Transport, request: object, signal: AbortSignal |
   }
 }
 
-/** The JSON-RPC error in an HTTP error, which the transport throws as text. */
+/** Reads the JSON-RPC error in an HTTP error, which the transport throws as text. */
 function errorIn(thrown: unknown): Message['error'] {
   const text = (thrown as { data?: { text?: unknown } } | null)?.data?.text;
   try {

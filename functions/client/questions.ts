@@ -9,7 +9,7 @@ type Listener = (question: Question, id: string) => Promise<Answer>;
 const listeners = new WeakMap<KnownClient, Map<string, Listener>>();
 
 export interface Listening {
-  /** Rejects with what `onQuestion` throws. */
+  /** Rejects with an error of `onQuestion`. */
   readonly failed: Promise<never>;
   /** Aborted by `end`. */
   readonly ended: AbortSignal;

@@ -10,9 +10,9 @@ import type { SecretsManagerRotationEvent } from 'aws-lambda';
 type Secrets = Pick<SecretsManagerClient, 'send'>;
 
 /**
- * One step of the rotation of the signing key; `done` when it was the last. Secrets Manager repeats all steps after a
- * failure, so each may find its work done. The current key stays as AWSPREVIOUS. No step reads a key, as only the
- * endpoint needs it: so `setSecret` and `testSecret` do nothing.
+ * Runs one step of the rotation of the signing key; returns `done` after the last. Secrets Manager repeats all steps after
+ * a failure, so a step may find its work done. The current key stays as AWSPREVIOUS. No step reads a key, which only the
+ * endpoint needs: so `setSecret` and `testSecret` do nothing.
  */
 export async function rotate(
   { Step, SecretId, ClientRequestToken: version }: SecretsManagerRotationEvent,
@@ -33,7 +33,7 @@ export async function rotate(
   return 'done';
 }
 
-/** The version may have its key already: then it keeps it. */
+/** Makes the key of a version. A version that already has one keeps it. */
 async function create(SecretId: string, version: string, secrets: Secrets): Promise<void> {
   const SecretString = randomBytes(48).toString('base64url');
   const put = { SecretId, SecretString, ClientRequestToken: version, VersionStages: ['AWSPENDING'] };

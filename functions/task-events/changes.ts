@@ -8,12 +8,12 @@ export interface TaskChange {
   readonly facts: Facts;
   /** The record after the write. */
   readonly task: Snapshot;
-  /** Set if the status or the round of the task changed: then the change is also told on EventBridge. */
+  /** Set if the status or the round of the task changed: then EventBridge gets the change, too. */
   readonly moved?: Move;
 }
 
 export interface Move {
-  /** The same each time this change is told. A keyed task may have the id of one that expired before it was made. */
+  /** The same id each time this change is published. A keyed task may have the id of an earlier task that expired. */
   readonly id: string;
   /** The status that readers saw before. Undefined for a new task. */
   readonly from: Snapshot['status'] | undefined;
@@ -22,8 +22,8 @@ export interface Move {
 }
 
 /**
- * What one write did, in order. A new record may have ended already: its arguments were refused. The same write gives
- * the same changes, however often its stream record is delivered.
+ * The changes of one write, in order. A new record may already have ended, if its arguments were refused. The same write
+ * gives the same changes, however often its stream record is delivered.
  */
 export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskChange[] {
   const { status, round } = task;
@@ -33,7 +33,7 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
     changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved: { ...moved, id } }) });
   };
   const from = before?.status ?? 'working';
-  // A copy of another table: it was told when it happened (docs/recovery.md).
+  // This is a copy from another table. Its changes were published when they happened (docs/recovery.md).
   if (before === undefined && task.updatedAt !== task.createdAt) {
     add('restored', { status });
     return changes;
@@ -52,7 +52,7 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
   return changes;
 }
 
-/** Answers that are moved to S3 leave the record: then only the round or the events tell that there were any. */
+/** Whether answers arrived. Answers that move to S3 leave the record: then only the round or the events show them. */
 function isAnswered(before: Snapshot, task: Snapshot): boolean {
   const added = task.events.slice(before.events.length);
   return task.round > before.round || task.answers > before.answers || added.some(({ what }) => what === 'answered');
@@ -66,7 +66,7 @@ const idsOf = ({ owner, taskId, tool, traceparent }: Snapshot): Facts => ({
 });
 const reasonOf = ({ reason }: Snapshot): Pick<Facts, 'reason'> => (reason === undefined ? {} : { reason });
 
-/** What ended the task. A record of a release without events does not say it. */
+/** The writer that ended the task, if the record's events name it. */
 function byOf({ events, status, reason }: Snapshot): Pick<Facts, 'by'> {
   if (reason === 'DeadlineExceeded') return { by: 'deadline' };
   const last = events.at(-1);

@@ -13,33 +13,34 @@ import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
 import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';
 
-/** What the function needs from outside. Tests replace single members. */
+/** The outside of the function. Tests replace single members. */
 export interface TaskEventsContext {
   /** The name of the server: a dimension of its metrics. */
   readonly server: string;
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: PutEvents;
   readonly audit: Audit;
-  /** In ms since the epoch. */
+  /** The time, in milliseconds since the epoch. */
   readonly now: () => number;
   /** Prints lines of metrics. */
   readonly print: (lines: readonly string[]) => void;
 }
 
 /**
- * A stream keeps its records for 24 hours. After this, in ms, a change is written to the log without its event: audit lines
- * and metrics must not be lost with EventBridge.
+ * How long EventBridge may refuse an event, in milliseconds. A stream keeps its records for 24 hours. After this time a
+ * change gets its audit line and its metrics without an event: they must not be lost, too.
  */
-const PATIENCE = 23 * 3_600_000;
-/** PutEvents takes this many entries (docs of EventBridge, "PutEvents"). */
+const EVENT_TIMEOUT = 23 * 3_600_000;
+/** The most entries of PutEvents (docs of EventBridge, "PutEvents"). */
 const ENTRIES = 10;
 
 /**
- * Tells what the stream of the tasks table says was committed, in its order: status changes on EventBridge, then the
- * audit lines and the metrics. At the first record whose event is not taken, Lambda is asked to deliver it and those behind
- * it again: a change may be told twice, and is not left out. Before the stream drops a record, it is told without its event.
+ * Publishes the changes that the stream of the tasks table reports as committed, in its order: status changes on
+ * EventBridge, then the audit lines and the metrics. If EventBridge refuses an event, asks Lambda to deliver its record and
+ * all later ones again: a change may be published twice, but is never left out. Before the stream drops a record, its
+ * change is published without an event.
  */
-export async function tell(
+export async function publish(
   { Records }: DynamoDBStreamEvent,
   context: TaskEventsContext,
 ): Promise<DynamoDBBatchResponse> {
@@ -79,13 +80,13 @@ async function firstFailure(
   return undefined;
 }
 
-/** The index of the first record from `refused` on that the stream still keeps for a while. Older ones lose their event. */
+/** The index of the first record from `refused` on that may be delivered again. Older records lose their event. */
 function firstYoung(
   records: readonly DynamoDBRecord[],
   refused: number,
   { now }: TaskEventsContext,
 ): number | undefined {
-  const oldest = now() - PATIENCE;
+  const oldest = now() - EVENT_TIMEOUT;
   const young = records.findIndex(
     ({ dynamodb }, index) => index >= refused && (dynamodb?.ApproximateCreationDateTime ?? 0) * 1_000 > oldest,
   );
@@ -94,12 +95,12 @@ function firstYoung(
   return young === -1 ? undefined : young;
 }
 
-/** A record that cannot be read is left out, and the log says where it is: it must not hold up those behind it. */
+/** Reads the changes of a record. One that cannot be read is left out and logged: it must not delay later records. */
 function changesIn({ dynamodb }: DynamoDBRecord): TaskChange[] {
-  // What was deleted has expired.
+  // A deleted item has expired.
   if (dynamodb?.NewImage === undefined) return [];
   const [before, task] = [dynamodb.OldImage && snapshotOf(dynamodb.OldImage), snapshotOf(dynamodb.NewImage)];
-  // Another item of the table, or a record that a newer release wrote.
+  // This is another item of the table, or a record that a newer release wrote.
   if (task === undefined) return [];
   if (dynamodb.OldImage === undefined || before !== undefined) return changesOf(before, task);
   logEvent('change_unreadable', { sequenceNumber: dynamodb.SequenceNumber }, 'warn');
@@ -124,7 +125,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
   const results = resultStore({ bucket: variable(env, 'RESULTS_BUCKET') });
   return {
-    // Soon enough that no write comes after readers have seen the task fail: the workflow tries again.
+    // These bounds prevent a write after readers have seen the task fail: the workflow tries again.
     store: taskStore(dynamoDb({ requestTimeout: 2_000, attempts: 2 }), variable(env, 'TASKS_TABLE')),
     results,
     inputs: inputStore(results),
@@ -133,13 +134,13 @@ function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
 }
 
 const context = createContext(process.env);
-/** Made at the first outcome: most containers never get one. */
+/** The context of outcomes. It is made at the first one: most containers never get one. */
 let outcomeContext: OutcomeContext | undefined;
 
-/** What the stream of the table sends, or a tool workflow. */
+/** Handles records of the table's stream, and outcomes that a tool workflow sends. */
 export const handler = async (event: DynamoDBStreamEvent | { readonly outcome: Outcome }) => {
-  if ('Records' in event) return tell(event, context);
-  // Step Functions keeps the message of an error in its history: one of AWS may quote what was sent.
+  if ('Records' in event) return publish(event, context);
+  // Step Functions keeps the message of an error in its history, and AWS's messages may quote the request.
   outcomeContext ??= createOutcomeContext(process.env);
   await storeOutcome(event.outcome, outcomeContext).catch((error: unknown) => {
     logEvent('outcome_failed', errorFacts(error));

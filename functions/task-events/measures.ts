@@ -26,19 +26,19 @@ const END: Readonly<Partial<Record<Snapshot['status'], string>>> = {
 
 export function measureLines(change: TaskChange, Server: string): string[] {
   const { tool: Tool, updatedAt } = change.task;
-  // `Change` is no dimension: with it a query of the log counts a change once that was told twice.
+  // `Change` is not a dimension: with it, a query of the log counts a change once, even if it was published twice.
   const members = { Server, Tool, Change: change.moved?.id ?? '' };
   return metricLines(measuresOf(change), members, updatedAt, [['Server'], ['Server', 'Tool']]);
 }
 
-/** From the creation until the first workflow began. Undefined if no workflow wrote that it did. */
+/** Time from the creation until the first workflow began; undefined if no workflow reported it. */
 function startedAfter({ createdAt, events }: Snapshot): number | undefined {
   const first = events.find(({ startedAt }) => startedAt !== undefined);
   if (first?.startedAt === undefined || (first.round ?? 1) > 1) return undefined;
   return Math.max(0, first.startedAt - createdAt);
 }
 
-/** How long it waited for answers: from each question to the last answer, or to the end. */
+/** How long the task waited for answers: from each question to the last answer, or to the end. */
 function waitedFor({ events, updatedAt }: Snapshot): number {
   let waited = 0;
   let asked: number | undefined;

@@ -5,18 +5,18 @@ import { isObject, parsed } from '../tasks/shape.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
-/** What is told of a task record after one change. Never an argument, a question, an answer or a result. */
+/** The published part of a task record after one change. It has no argument, question, answer or result. */
 export interface Snapshot {
   readonly owner: string;
   readonly taskId: string;
   readonly tool: string;
   readonly status: Status;
   readonly round: number;
-  /** ms since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly isError: boolean;
-  /** Of a failure: its name, if it has one. */
+  /** The name of a failure, if it has one. */
   readonly reason: string | undefined;
   /** How many answers the record itself holds. */
   readonly answers: number;
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly events: readonly TaskEvent[];
 }
 
-/** Undefined for an image that is no task record as this release knows it. */
+/** Reads an image; undefined if this release does not know it as a task record. */
 export function snapshotOf(image: Image): Snapshot | undefined {
   const text = (name: string) => image[name]?.S;
   const number = (name: string) => numberOf(image[name]);
@@ -48,7 +48,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
   };
 }
 
-/** The last time that JavaScript can hold, in ms. Larger than any count. */
+/** The last time that JavaScript can hold, in milliseconds. It is larger than any count. */
 const LAST_TIME = 8.64e15;
 
 const isStatus = (status: string | undefined): status is Status =>
@@ -59,7 +59,7 @@ function numberOf(value: AttributeValue | undefined): number | undefined {
   return Math.abs(number) <= LAST_TIME ? number : undefined;
 }
 
-/** An error is JSON text. Its name is told if it has the form of one: anything else may be text of a tool. */
+/** The name in an error, which is JSON text. Only the form of a name passes: anything else may be text of a tool. */
 function reasonOf(error: string | undefined): string | undefined {
   const value = error === undefined ? undefined : parsed(error);
   const reason = isObject(value) && isObject(value.data) ? value.data.reason : undefined;

@@ -6,7 +6,7 @@ export const DETAIL_TYPE = 'Task Status Change';
 /** The detail of a `Task Status Change` on EventBridge: docs/events.md. */
 export interface TaskStatusChange {
   readonly version: '1';
-  /** The same for every delivery of this change: drop an event whose id you know. */
+  /** The same id for every delivery of this change: drop an event whose id you know. */
   readonly id: string;
   /** The name of the server. */
   readonly server: string;
@@ -17,20 +17,20 @@ export interface TaskStatusChange {
   readonly status: string;
   /** Left out for a new task. */
   readonly previousStatus?: string;
-  /** 1, then one more each time answers restart the work. */
+  /** The round: 1, then one more each time answers restart the work. */
   readonly round: number;
   /** ISO 8601, in UTC. */
   readonly createdAt: string;
   readonly changedAt: string;
-  /** completed: the tool called its result an error. */
+  /** Set for a completed task if the tool called its result an error. */
   readonly isError?: true;
-  /** failed: the name of the error, if it has one. */
+  /** The name of the error of a failed task, if it has one. */
   readonly reason?: string;
   /** The trace of the call that created the task. Left out if the call named none. */
   readonly traceparent?: string;
 }
 
-/** An entry of PutEvents, but for the bus. Undefined for a change that moves nothing. */
+/** An entry of PutEvents, without the bus; undefined for a change that moves nothing. */
 export function statusChangeEntry({ task, moved, action }: TaskChange, server: string) {
   if (moved === undefined) return undefined;
   const { owner, taskId, tool, createdAt, updatedAt, isError, reason } = task;
@@ -55,7 +55,7 @@ export function statusChangeEntry({ task, moved, action }: TaskChange, server: s
     Source: SOURCE,
     DetailType: DETAIL_TYPE,
     Detail: JSON.stringify(detail),
-    // As AWS's JSON protocol writes a time: seconds since the epoch.
+    // AWS's JSON protocol writes a time as seconds since the epoch.
     Time: changedAt / 1_000,
   };
 }

@@ -4,7 +4,7 @@ import type { TaskKey } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { finish } from '../tasks/transitions/end.ts';
 
-/** What a tool workflow sends if the outcome of its run does not fit into the record (`lib/workflow/tool.asl.json`). */
+/** The outcome that a tool workflow sends if it does not fit into the record (`lib/workflow/tool.asl.json`). */
 export interface Outcome extends TaskKey {
   readonly round: number;
   /** The result, or the questions, as JSON text. */
@@ -14,22 +14,22 @@ export interface Outcome extends TaskKey {
   readonly asks: boolean;
   /** JSON text of the arguments, if the record keeps them with the questions. */
   readonly arguments?: string;
-  /** As in the event that the workflow writes itself. */
+  /** The same as in an event that the workflow writes itself. */
   readonly startedAt?: number;
   readonly retries?: number;
 }
 
 export interface OutcomeContext extends OutcomeObjects {
-  /** Says of no writer who it is: the end counts as that of the workflow. */
+  /** The store. The end names no writer, so it counts as the workflow's. */
   readonly store: Pick<TaskStore, 'get' | 'applyBlind'>;
-  /** In ms since the epoch. */
+  /** The time, in milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * Writes a large outcome: stores the result or the input in S3, then changes the record by the conditions of `Finish`. Can be
- * repeated: a task that waits, has ended or is in a later round stays as it is. Throws an error of AWS, ResultStoreError,
- * InputLost.
+ * Writes a large outcome: stores the result or the input in S3, then changes the record by the conditions of `Finish`. It
+ * can be repeated: a task that waits, has ended or is in a later round does not change. Throws an error of AWS,
+ * ResultStoreError, InputLost.
  */
 export async function storeOutcome(outcome: Outcome, context: OutcomeContext): Promise<void> {
   const { store, now } = context;

@@ -21,23 +21,23 @@ import {
 } from './schema.ts';
 import { createTask, RoundEnd, type Task } from './task.ts';
 
-/** How often a run checks whether its task was cancelled, in ms. */
+/** How often a run checks whether its task was cancelled, in milliseconds. */
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
 export interface DefinedTool<Input = unknown, Support = TaskSupport> {
   (event: ToolEvent): Promise<ToolReturn | Envelope>;
-  /** What `addTool` takes beside the function or state machine: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
+  /** The options for `addTool`, without the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
   readonly definition: ToolRegistration<Support>;
-  /** For tests: the same with a context that they provide. */
+  /** Runs the handler with another context, for tests. */
   readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
-  /** Carries the type only: never set. */
+  /** Never set: carries the type only. */
   readonly input?: Input;
 }
 
 /**
- * A tool in TypeScript: arguments and result are typed by the schemas of its definition. The same handler serves direct
- * calls and tasks.
+ * Makes a handler from a tool in TypeScript. The schemas of its definition type arguments and result. The same handler
+ * serves direct calls and tasks.
  *
  * @example
  * const definition = { description: 'Counts words', inputSchema: { type: 'object', … } } as const;
@@ -57,7 +57,7 @@ export function defineTool<
   const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
   const handler = (event: ToolEvent) =>
     withLogIds(event, async () => enveloped(event, await runWith(event, await contextOf(event))));
-  // A getter, as it is read at synth only.
+  // This is a getter, as only synth reads it.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
     InputOf<I>,
@@ -67,7 +67,7 @@ export function defineTool<
 
 type Run = (args: unknown, task: Task) => unknown;
 
-/** For a direct call: it has no record, and does not load the SDK. */
+/** The context of a direct call, which has no record, and does not load the SDK. */
 const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
@@ -100,7 +100,7 @@ async function runRound(
     });
   } catch (error) {
     if (error instanceof ToolError) return errorResult(error.message);
-    // No reader sees this: the task has ended, or another round has begun.
+    // No reader sees this result: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
     throw error;
   } finally {
@@ -108,7 +108,7 @@ async function runRound(
   }
 }
 
-/** What `work` returns. If it asks, that ends the round: its questions for the client, and the memory for the next round. */
+/** Returns the result of `work`. If it asks, the round ends: returns the questions, and the memory for the next round. */
 async function orQuestions(memory: Memory, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
   try {
     return await work();
@@ -118,15 +118,15 @@ async function orQuestions(memory: Memory, work: () => Promise<ToolReturn>): Pro
   }
 }
 
-/** A Standard Schema may change the arguments (defaults, dates). The endpoint has checked those of a JSON Schema. */
+/** Lets a Standard Schema change the arguments (defaults, dates). The endpoint has checked arguments by a JSON Schema. */
 async function parse({ inputSchema }: ToolDefinition, args: unknown): Promise<unknown> {
   if (!isStandardSchema(inputSchema)) return args;
   return parsedBy(inputSchema, args, (problems) => new ToolError(`Invalid arguments: ${problems}`));
 }
 
 /**
- * A Standard Schema checks and may change what the run returned, of a CallToolResult the structured content. The endpoint
- * checks a result against a JSON Schema.
+ * Lets a Standard Schema check and change the returned value, or the structured content of a CallToolResult. The endpoint
+ * checks a result by a JSON Schema.
  */
 async function checked({ outputSchema }: ToolDefinition, returned: unknown): Promise<unknown> {
   if (!isStandardSchema(outputSchema)) return returned;
@@ -138,7 +138,7 @@ async function checked({ outputSchema }: ToolDefinition, returned: unknown): Pro
 
 const BLOCKS = ['text', 'image', 'audio', 'resource', 'resource_link'];
 
-/** The endpoint checks more of a block. That code would make each tool 4 KB larger. */
+/** Whether a value is a CallToolResult. The endpoint checks more of a block; that code would make each tool 4 KB larger. */
 function isToolResult(value: unknown): value is Record<string, unknown> {
   if (!isObject(value)) return false;
   const { content } = value;
@@ -146,7 +146,7 @@ function isToolResult(value: unknown): value is Record<string, unknown> {
   return Array.isArray(content) && content.every((block) => isObject(block) && BLOCKS.includes(String(block.type)));
 }
 
-/** Aborts the run soon after its task was cancelled, also in the middle of work. A failed check counts as alive. */
+/** Aborts the run soon after its task was cancelled, even in the middle of work. A failed check counts as alive. */
 function heartbeat({ task }: ToolEvent, abort: AbortController, context: RunContext): () => void {
   if (task === undefined) return () => {};
   const timer = setInterval(async () => {

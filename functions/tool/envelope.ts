@@ -1,8 +1,8 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 
 /**
- * What a function returns to its workflow: the JSON as text, which no later step changes. A direct call asks for no
- * envelope, and gets the plain value.
+ * Wraps the value for the workflow: JSON as text, which no later step changes. A direct call asks for no envelope, and
+ * gets the plain value.
  */
 export function enveloped({ task }: ToolEvent, returned: ToolReturn): ToolReturn | Envelope {
   if (task?.envelope !== 1) return returned;

@@ -1,4 +1,4 @@
-/** Ends a run with a result that says `isError`, and this message for the model and the person: choose it for them. */
+/** Ends a run with an error result and this message. Write it for the model and the person, who see it. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -12,7 +12,7 @@ export class TaskEnded extends Error {
   }
 }
 
-/** A run returned what does not fit its outputSchema. The task fails; the author finds the problems in the tool's log. */
+/** A run returned a value that does not fit its outputSchema. The task fails; the tool's log has the problems. */
 export class ResultMisfit extends Error {
   override readonly name = 'ResultMisfit';
 

@@ -1,5 +1,5 @@
 /**
- * What tools import.
+ * The functions and types for tools.
  *
  * @module mcp-task-server/tool
  */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { format } from 'node:util';
 import type { ToolEvent } from '../tasks/tool-contract.ts';
 
-/** What each line that a tool logs on Lambda says beside its text. In a direct call the tool only. */
+/** The ids in each line that a tool logs on Lambda. A direct call has only the name of the tool. */
 interface LogIds {
   readonly tool: string;
   readonly taskId?: string;
@@ -10,19 +10,19 @@ interface LogIds {
   readonly attempt?: number;
 }
 
-/** One container may run many events at once (docs/writing-tools.md, "Logs"). */
+/** The ids of the running event: a container may run many events at once (docs/writing-tools.md, "Logs"). */
 const current = new AsyncLocalStorage<LogIds>();
 
 /** Runs a handler so that its lines of `console`, and the error that it throws, name the tool and the task. */
 export async function withLogIds<T>({ name, task }: ToolEvent, run: () => Promise<T>): Promise<T> {
-  // Elsewhere, as in a test, the console is not this library's to change.
+  // Outside of Lambda, as in a test, this library must not change the console.
   if (process.env.AWS_LAMBDA_FUNCTION_NAME === undefined) return run();
   patchConsole();
   const ids = { tool: name, ...(task && { taskId: task.taskId, round: task.round, attempt: task.attempt }) };
   try {
     return await current.run(ids, run);
   } catch (error) {
-    // The runtime logs the enumerable fields of an error. Its caller gets type, message and stack only.
+    // The runtime logs the enumerable fields of an error. The caller gets only type, message and stack.
     if (error instanceof Error) {
       for (const [key, value] of Object.entries(ids)) if (!(key in error)) Reflect.set(error, key, value);
     }
@@ -41,7 +41,7 @@ function patchConsole(): void {
   }
 }
 
-/** With the log format JSON, Lambda keeps an object as it is, so that each id is a field that one can query. */
+/** Makes a line an object. With the log format JSON, Lambda keeps it, so that queries find each id as a field. */
 function line(said: unknown[]): unknown[] {
   const ids = current.getStore();
   if (ids === undefined) return said;

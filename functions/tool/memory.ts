@@ -1,36 +1,36 @@
 import type { InputResponse } from '../tasks/tool-contract.ts';
 import { ToolError } from './errors.ts';
 
-/** What a tool keeps between rounds and retries. */
+/** The memory of a tool between rounds and retries. */
 export interface Memory {
   readonly variables: Record<string, unknown>;
   /** The results of its finished steps. */
   readonly steps: Record<string, unknown>;
-  /** Why the result of a finished step could not be kept, as `kept` says it: the step is not done again. */
+  /** Why the result of a finished step could not be kept, in the words of `kept`. The step does not run again. */
   readonly misfits: Record<string, string>;
-  /** In a call without a task: the answers to earlier questions. Such a call brings only those to the last ones. */
+  /** The answers to earlier questions in a call without a task, which brings only answers to the last questions. */
   readonly answers: Record<string, InputResponse>;
 }
 
 /** Bounds of one task's memory (docs/writing-tools.md, "Limits"). */
 const bounds = { bytes: 100_000, depth: 10, string: 64_000 } as const;
 
-/** Why a value cannot be kept beside the others. No other reason is longer. */
+/** The reason why a value does not fit beside the others. No other reason is longer. */
 export const NO_ROOM = `does not fit: the variables and steps of a task may take ${bounds.bytes} bytes together`;
 
-/** An empty memory, or that of the last round or attempt. */
+/** Opens the memory of the last round or attempt, or an empty one. */
 export function openMemory(saved: unknown): Memory {
   const found = (typeof saved === 'object' && saved !== null ? saved : {}) as Partial<Memory>;
   const { variables, steps, misfits, answers } = found;
   return { variables: own(variables), steps: own(steps), misfits: own(misfits), answers: own(answers) };
 }
 
-/** The value as it is after JSON, or why it cannot be kept. */
+/** Returns the value as JSON keeps it, or the reason why it cannot be kept. */
 export function kept(value: unknown): { readonly value: unknown } | { readonly problem: string } {
   const before = tooMuch(value, bounds.depth);
   if (before !== undefined) return { problem: before };
   try {
-    // Checked after JSON again: a toJSON may return anything, or nothing.
+    // The parsed value is checked again: a toJSON may return anything, or nothing.
     const parsed: unknown = JSON.parse(JSON.stringify(value ?? null) ?? 'null');
     const problem = tooMuch(parsed, bounds.depth);
     return problem === undefined ? { value: parsed } : { problem };
@@ -39,13 +39,13 @@ export function kept(value: unknown): { readonly value: unknown } | { readonly p
   }
 }
 
-/** Undefined if it is larger than a memory may be. */
+/** The text of a memory; undefined if it is too large. */
 export function textOf(memory: Memory): string | undefined {
   const text = JSON.stringify(memory);
   return Buffer.byteLength(text) <= bounds.bytes ? text : undefined;
 }
 
-/** Throws ToolError, which names the limit. */
+/** The text of a memory. Throws a ToolError that names the limit if it is too large. */
 export function memoryText(memory: Memory): string {
   const text = textOf(memory);
   if (text === undefined) throw new ToolError(`What the task keeps ${NO_ROOM}`);
@@ -63,7 +63,7 @@ function tooMuch(value: unknown, left: number): string | undefined {
     .find((problem) => problem !== undefined);
 }
 
-/** Names may come from arguments, so the object has no prototype. */
+/** Copies into an object without a prototype, as names may come from arguments. */
 function own<T>(saved: Record<string, T> | undefined): Record<string, T> {
   return Object.assign(Object.create(null) as Record<string, T>, saved);
 }

@@ -3,7 +3,7 @@ import type { ArgumentsOf } from './schema.ts';
 
 /** A question whose answer has type A. The functions below make them. */
 export interface Question<A> extends InputRequest {
-  /** Carries the type only: never set. */
+  /** Never set: carries the type only. */
   readonly answer?: A;
 }
 
@@ -24,7 +24,7 @@ type FormSchema<F, R extends string> = {
   readonly properties: F;
   readonly required: readonly R[];
 };
-/** What a person can do with a form (B-18, D-34). */
+/** The answer of a person to a form (B-18, D-34). */
 export type FormAnswer<Content> =
   | { readonly action: 'accept'; readonly content: Content }
   | { readonly action: 'decline' | 'cancel'; readonly content?: undefined };
@@ -52,8 +52,8 @@ export function elicitForm<
 }
 
 /**
- * Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. At most 2,000 characters, https (http on
- * loopback), no user info, no control characters: any other URL fails the task.
+ * Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. The URL has at most 2,000
+ * characters, https (http on loopback), no user info and no control characters: any other URL fails the task.
  */
 export function elicitUrl(
   message: string,
@@ -62,7 +62,7 @@ export function elicitUrl(
   return { method: 'elicitation/create', params: { mode: 'url', message, url } };
 }
 
-/** What the client's model answered. */
+/** The answer of the client's model. */
 export interface SampleAnswer {
   readonly role: 'user' | 'assistant';
   readonly model: string;

@@ -5,18 +5,18 @@ import { storeIfLarge } from '../tasks/results/large-result.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
 
-/** What a run needs from outside. `false` means that the task was cancelled, given up or superseded. */
+/** The outside of a run. `false` means that the task was cancelled, given up or superseded. */
 export interface RunContext {
   /** Writes at most one report a second and drops those in between. */
   progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
   alive(task: TaskContext): Promise<boolean>;
   /**
-   * Stores JSON text for the next attempt at this round, in place of `before`. If another run of the round has stored
-   * since, nothing changes, and its text is the answer.
+   * Stores JSON text for the next attempt at this round, and replaces `before`. If another run of the round has stored a
+   * text since, changes nothing and returns that text.
    */
   remember(task: TaskContext, memory: string, before: string | undefined): Promise<boolean | string>;
   recall(task: TaskContext): Promise<string | undefined>;
-  /** The result, or a reference if it is too large for the record: then it is in S3. */
+  /** Returns the result, or a reference to S3 if it is too large for the record. */
   keep(task: TaskContext, result: unknown): Promise<unknown>;
 }
 
@@ -26,16 +26,16 @@ export interface Amount {
 }
 
 const stores = new Map<string, RunStore>();
-/** In ms. A dead connection must not use up the time of the function: a report may take seconds. */
+/** Timeout of a request, in milliseconds. A dead connection must not use up the time of the function. */
 const REQUEST_TIMEOUT = 5_000;
 
 const INTERVAL = 1_000;
-/** Runs that one container remembers, as tasks may take turns in it. */
+/** The most runs that a container remembers: it may run several tasks in turn. */
 const MOST_RUNS = 100;
 /** The last report of each run, the oldest first. */
 const last = new Map<string, { readonly at: number; readonly amount: Amount }>();
 
-/** In Lambda: reads the record, and writes the items of its runs while the record says that this run may work. */
+/** The context in Lambda: reads the record, and writes the items of its runs while the record lets this run work. */
 export const runContext: RunContext = {
   async progress(task, message, amount) {
     const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt} ${task.run}`;
@@ -49,7 +49,7 @@ export const runContext: RunContext = {
       // A read is cheaper than a write, so a cancelled task pays for no more writes.
       return (await alive(task)) && (await (await storeOf(task)).report(task, report, now));
     } catch (error) {
-      // The work goes on without this report.
+      // The work continues without this report.
       if (!isDenied(error, 'dynamodb:UpdateItem')) logEvent('progress_failed', { error: (error as Error).name });
       return true;
     }
@@ -61,12 +61,12 @@ export const runContext: RunContext = {
       const store = await storeOf(task);
       if (await store.remember(task, memory, before ?? null)) return true;
       const other = await runContext.recall(task);
-      // A write whose answer was lost has stored the same.
+      // An earlier write, whose answer was lost, has stored the same text.
       if (other !== undefined) return other === memory || other;
-      // A later round has stored, and refuses this, too. Or the role may not read: then the last write counts.
+      // Either a later round has stored a text, and refuses this one, too, or the role may not read: then the last write counts.
       return await store.remember(task, memory);
     } catch (error) {
-      // Possible during a deployment. The step is done; only a retried round would do it again.
+      // This happens during a deployment. The step is done; only a retried round would do it again.
       if (isDenied(error, 'dynamodb:UpdateItem')) return true;
       throw error;
     }
@@ -83,8 +83,8 @@ export const runContext: RunContext = {
 };
 
 /**
- * If the role of the function may not read the record, the tool goes on: it sees the end of its task only after a later
- * round has reported, and a retried round starts without the steps of the last attempt.
+ * Whether the task is alive. If the role of the function may not read the record, the tool continues: it sees the end of
+ * its task only after a later round has reported, and a retried round starts without the steps of the last attempt.
  */
 async function alive(task: TaskContext): Promise<boolean> {
   try {

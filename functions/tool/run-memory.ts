@@ -3,35 +3,35 @@ import { ToolError } from './errors.ts';
 import { kept, type Memory, memoryText, NO_ROOM, openMemory, textOf } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 
-/** The memory of one run, and what all runs of its round have stored: on Express two may work at the same time. */
+/** The memory of one run, with all that other runs of its round have stored: on Express two may work at the same time. */
 export interface RunMemory {
   readonly memory: Memory;
-  /** Throws ToolError, which names the limit, if it is too large: then the variable keeps its value. */
+  /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
   setVariable(name: string, value: unknown): void;
   /**
-   * Does a step that was not done. If its result cannot be kept, the memory says why. If there is no room even for that, it
-   * throws ToolError before the work. Throws what the work throws: then nothing is kept.
+   * Does a step that was not done. If its result cannot be kept, the memory keeps the reason. Throws ToolError before the
+   * work if there is no room even for the reason. If the work throws, passes its error on and keeps nothing.
    */
   doStep(name: string, work: () => unknown): Promise<void>;
-  /** Of a step that was done; undefined if it was not. Throws ToolError if its result could not be kept. */
+  /** The result of a step that was done; undefined if it was not. Throws ToolError if the result could not be kept. */
   resultOf(name: string): { readonly value: unknown } | undefined;
   /**
-   * Adds what an earlier run of this round has stored, if there may be one: a retry, or any run on Express, where a run
-   * that starts again cannot be told from the first. Reads once.
+   * Loads what an earlier run of this round may have stored: in a retry, and in any run on Express, where a run that starts
+   * again looks like the first. Reads once.
    */
   recall(): Promise<void>;
-  /** Stores the memory, with what another run has stored since. False when the task is over. */
+  /** Stores the memory, merged with what another run has stored since. False if the task is over. */
   remember(): Promise<boolean>;
 }
 
-/** More than one means that another run has finished a step meanwhile. */
+/** The most writes for one step. A second write means that another run has finished a step since the first. */
 const MOST_WRITES = 10;
 
 export function openRunMemory({ task, requestState }: ToolEvent, context: RunContext): RunMemory {
   const memory = openMemory(requestState);
-  /** Variables that this run has set: theirs are the values that count. */
+  /** Names of the variables that this run has set. Its values win over stored ones. */
   const set = new Set<string>();
-  /** Steps that are being done. */
+  /** Names of the steps under way. */
   const begun = new Set<string>();
   let stored: string | undefined;
   let recalled: Promise<void> | undefined;
@@ -41,12 +41,12 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
     stored = text;
     const { variables, steps, misfits } = openMemory(JSON.parse(text));
     for (const name in variables) if (!set.has(name)) memory.variables[name] = variables[name];
-    // Of a step that two runs have done, the result that was stored first counts, in both.
+    // If two runs have done a step, the result that was stored first counts in both.
     Object.assign(memory.steps, steps);
     Object.assign(memory.misfits, misfits);
   }
 
-  /** Each step that is being done has room left to say why its result cannot be kept. */
+  /** Whether each step under way still has room for the reason why its result cannot be kept. */
   function hasRoom(change: Partial<Memory>): boolean {
     const reserved = Object.fromEntries([...begun].map((name) => [name, NO_ROOM]));
     return textOf({ ...memory, ...change, misfits: { ...memory.misfits, ...reserved } }) !== undefined;
@@ -65,11 +65,11 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
     async doStep(name, work) {
       begun.add(name);
       try {
-        // What is done and cannot be remembered would be done again.
+        // A step that is done but not remembered would be done again.
         if (!hasRoom({})) throw new ToolError(`Step '${name}' ${NO_ROOM}`);
         const result = kept(await work());
         begun.delete(name);
-        // Meanwhile another run of the round may have stored this step.
+        // Another run of the round may have stored this step during the work.
         if (name in memory.steps) return;
         if ('problem' in result) memory.misfits[name] = result.problem;
         else if (hasRoom({ steps: { ...memory.steps, [name]: result.value } })) memory.steps[name] = result.value;

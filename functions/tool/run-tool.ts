@@ -5,9 +5,9 @@ import type { DefinedTool } from './define-tool.ts';
 import type { Amount, RunContext } from './run-context.ts';
 
 export interface RunOptions {
-  /** What the client answers, by the key of the question. A function gets the question. */
+  /** The answers of the client, by the key of the question. A function gets the question. */
   readonly answers?: Readonly<Record<string, InputResponse | ((question: InputRequest) => InputResponse)>>;
-  /** What the caller can be asked for. @default everything */
+  /** The kinds of questions that the caller accepts. @default all */
   readonly accepts?: readonly string[];
   /** Runs it as a direct call. @default as a task */
   readonly direct?: boolean;
@@ -16,7 +16,7 @@ export interface RunOptions {
 }
 
 export interface Ran {
-  /** What the tool returned in the end. */
+  /** The final result of the tool. */
   readonly result: unknown;
   readonly rounds: number;
   /** Every progress message, in order. */
@@ -29,8 +29,8 @@ const MOST_ROUNDS = 100;
 const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
 
 /**
- * Runs a tool as the server would, round after round, without any cloud: for its author's unit tests. Arguments are not
- * checked against a JSON Schema.
+ * Runs a tool as the server would, round after round, without any cloud, for unit tests. It does not check arguments by a
+ * JSON Schema.
  *
  * @example
  * const answers = { confirm: { action: 'accept', content: { ok: true } } };
@@ -70,14 +70,14 @@ export async function runTool<Input>(
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
     });
-    // A task keeps all answers, a direct call brings only those to the last questions.
+    // A task keeps all answers; a direct call brings only the answers to the last questions.
     inputResponses = { ...(options.direct !== true && inputResponses), ...Object.fromEntries(answers) };
     requestState = returned.requestState ?? null;
   }
   throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
 }
 
-/** The answer of the test to one question. Throws where the server would refuse question or answer. */
+/** The answer of the test to one question. Throws if the server would refuse the question or the answer. */
 function answer(key: string, question: InputRequest, { answers = {}, accepts = ALL }: RunOptions): InputResponse {
   const kind = kindOf(question);
   if (!accepts.includes(kind)) throw new Error(`The tool asked '${key}', but its caller does not accept ${kind}`);

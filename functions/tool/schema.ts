@@ -1,14 +1,14 @@
 import type { FromSchema, JSONSchema } from 'json-schema-to-ts';
 import type { ToolResult } from '../tasks/tool-contract.ts';
 
-/** What a Standard Schema library (zod, valibot, arktype, …) gives: standardschema.dev, version 1. */
+/** The interface of Standard Schema libraries (zod, valibot, arktype, …): standardschema.dev, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** In libraries that can write a schema as JSON Schema: of what it takes, and of what it makes of that. */
+    /** Writes the schema as JSON Schema, for its input and its output, in libraries that can. */
     readonly jsonSchema?: { readonly input: WriteSchema; readonly output: WriteSchema };
   };
 }
@@ -25,7 +25,7 @@ interface StandardIssue {
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
 type Schema = Record<string, unknown>;
 type WriteSchema = (options: { readonly target: 'draft-2020-12' }) => Schema;
-/** An argument with a default may be missing: the server does not fill it in. */
+/** An option for types: an argument with a default may be missing, as the server does not fill it in. */
 type Given = { keepDefaultedPropertiesOptional: true };
 
 export type InputSchema = JSONSchema | StandardSchema;
@@ -38,15 +38,15 @@ export interface ToolDefinition<I = InputSchema, O = OutputSchema, S = TaskSuppo
   /** JSON Schema of the arguments, or a Standard Schema that can write one (zod 4.2 and others). */
   readonly inputSchema: I;
   /**
-   * JSON Schema of what the tool returns as structured content, or a Standard Schema that can write one. A Standard Schema
-   * checks what the run returned, and the client gets what the schema makes of it. @default none
+   * JSON Schema of the tool's structured content, or a Standard Schema that can write one. A Standard Schema checks the
+   * returned value, and the client gets the output of the schema. @default none
    */
   readonly outputSchema?: O;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly taskSupport?: S;
 }
 
-/** The same for `addTool`, without the function. */
+/** The options for `addTool`, without the function. */
 export interface ToolRegistration<S = TaskSupport>
   extends Omit<ToolDefinition<InputSchema, OutputSchema, S>, 'inputSchema' | 'outputSchema'> {
   readonly inputSchema: Readonly<Schema>;
@@ -60,14 +60,14 @@ export type ArgumentsOf<S> =
 /** The arguments a client sends. A Standard Schema may change them before the run gets them. */
 export type InputOf<S> = S extends StandardSchema<infer Input> ? Input : ArgumentsOf<S>;
 
-/** What fits the outputSchema: structured content. */
+/** Structured content that fits the outputSchema. */
 export type OutputOf<O> =
   O extends StandardSchema<infer _Input, infer Output> ? Output : O extends JSONSchema ? FromSchema<O, Given> : unknown;
 
-/** With an outputSchema a run returns what fits it, or a whole CallToolResult; without one, any JSON. */
+/** The value that a run returns: structured content or a CallToolResult with an outputSchema, any JSON without one. */
 export type ReturnOf<O> = O extends InputSchema ? InputOf<O> | ToolResult<InputOf<O>> : unknown;
 
-/** Throws, with the name of the field, if a schema cannot be written as JSON Schema. */
+/** Makes the options for `addTool`. Throws an error with the name of the field that cannot be written as JSON Schema. */
 export function registrationOf({ inputSchema, outputSchema, ...rest }: ToolDefinition): ToolRegistration {
   return {
     ...rest,
@@ -95,7 +95,7 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
   return typeof schema === 'object' && schema !== null && '~standard' in schema;
 }
 
-/** What the schema makes of a value: with defaults, transformed. Throws the error that `fail` makes of all problems. */
+/** Parses a value by the schema, which may add defaults and transform it. Throws the error that `fail` makes of problems. */
 export async function parsedBy(
   schema: StandardSchema,
   value: unknown,

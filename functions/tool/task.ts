@@ -5,44 +5,44 @@ import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import type { RunMemory } from './run-memory.ts';
 
-/** What a run gets beside its arguments. The same in a task and in a direct call. */
+/** The context of a run, in a task and in a direct call. */
 export interface Task {
-  /** Undefined in a direct call. */
+  /** The id of the task; undefined in a direct call. */
   readonly id: string | undefined;
-  /** 1, then +1 each time answers restart the work. */
+  /** The round: 1, then one more each time answers restart the work. */
   readonly round: number;
-  /** 0, then +1 for each retry of a round. On Express a round that starts again is at 0, too. */
+  /** The attempt: 0, then one more for each retry of a round. On Express a round that starts again is at 0, too. */
   readonly attempt: number;
-  /** When the work is given up, in ms since the epoch; undefined in a direct call. */
+  /** The time when the server gives up the work, in milliseconds since the epoch; undefined in a direct call. */
   readonly deadline: number | undefined;
-  /** The trace of the call that created the task (W3C Trace Context), if it named one. Pass it to what you call. */
+  /** The trace of the call that created the task (W3C Trace Context), if it named one. Pass it to the services you call. */
   readonly traceparent: string | undefined;
   /** Aborted soon after the task was cancelled, given up or superseded. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal;
-  /** What the caller can be asked for, as in the contract. */
+  /** The kinds of questions that the caller accepts, as in the contract. */
   readonly accepts: readonly string[];
   /** Reports the progress of the task, at most once a second. Throws TaskEnded when the task is over. */
   progress(message: string, amount?: Amount): Promise<void>;
   /**
    * Asks the client and returns the answers, by the same keys. The run ends here. When all answers have arrived, it
    * starts again from the top: so ask before work that must happen once, or do that work in a `step`. Each answer fits
-   * its question: otherwise the client is asked again.
+   * its question; if not, the client is asked again.
    */
   requireInput<Q extends Readonly<Record<string, Question<unknown>>>>(
     questions: Q,
   ): Promise<{ [K in keyof Q]: AnswerOf<Q[K]> }>;
   /**
-   * Kept in later rounds, and in retries if a step finished after it. At most 100 KB in all, depth 10, strings of 64
-   * KB.
+   * Sets a variable, which later rounds keep, and retries if a step finished after it. At most 100 KB in all, depth 10,
+   * strings of 64 KB.
    */
   setVariable(name: string, value: unknown): void;
-  /** On Express, what a lost run of this round has set is there from the first `step` on. */
+  /** Gets a variable. On Express, values set by a lost run appear after the first `step`. */
   getVariable<T = unknown>(name: string): T | undefined;
   /**
-   * Does work once: its result is stored across rounds and retries, and a later run gets the stored result, as it is
-   * after JSON. The result of a step that throws is not stored. One that does not fit beside variables and other steps (100 KB in
-   * all), or is not JSON, is lost: this throws ToolError, in later runs, too, and the work is not done again. If there is no room
-   * at all, it throws before the work. Each step of a run needs a different name.
+   * Does work once: its result is stored across rounds and retries, and a later run gets it as JSON keeps it. If the work
+   * throws, nothing is stored. A result that does not fit beside variables and other steps (100 KB in all), or is not JSON,
+   * is lost: this throws ToolError, also in later runs, and the work is not done again. If there is no room at all, it
+   * throws before the work. Each step of a run needs a different name.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
 }
@@ -112,15 +112,15 @@ export function createTask(event: ToolEvent, runMemory: RunMemory, signal: Abort
 }
 
 /**
- * An accepted form without fields may have no content. Answers of a call without a task are checked here for the first
- * time.
+ * Returns an answer that fits its question; undefined otherwise. Adds the content that an accepted form without fields may
+ * lack. For a call without a task, this is the first check of its answers.
  */
 function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
   if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
   return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }
 
-/** A run that asks under the same key again asks another question, so each gets a different name. */
+/** The name of a question: a run that asks under the same key again asks another question. */
 function nameOf(key: string, asked: Map<string, number>): string {
   const times = (asked.get(key) ?? 0) + 1;
   asked.set(key, times);

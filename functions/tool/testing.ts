@@ -1,5 +1,5 @@
 /**
- * What tests of tools import.
+ * The functions for tests of tools.
  *
  * @module mcp-task-server/testing
  */

@@ -6,8 +6,8 @@ import type { Construct } from 'constructs';
 import type { Domain } from '../server-props.ts';
 
 /**
- * The API at a custom name, with an empty base path, so clients find the metadata of OAuth at the root of the host. The
- * name that API Gateway makes is disabled, so there is no second way in.
+ * Puts the API at a custom name, with an empty base path, so clients find the metadata of OAuth at the root of the host.
+ * The name that API Gateway makes is disabled, so callers have only one.
  */
 export function domainProps({ name, certificate }: Domain): Partial<RestApiProps> {
   return {
@@ -23,7 +23,7 @@ export function domainProps({ name, certificate }: Domain): Partial<RestApiProps
 
 /** Adds the name to the zone, or an output with the target of a CNAME. */
 export function pointDomain(scope: Construct, api: RestApi, { name, hostedZone: zone }: Domain): void {
-  // The output with the URL that is disabled.
+  // This output has the URL that is disabled.
   api.node.tryRemoveChild('Endpoint');
   if (zone !== undefined) {
     new ARecord(scope, 'Alias', { zone, recordName: name, target: RecordTarget.fromAlias(new ApiGateway(api)) });

@@ -1,6 +1,6 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 
-/** Pages of any site may read why they were refused: that is no secret. No browser may take an answer for a page. */
+/** Lets pages of any site read why they were refused, which is not secret. No browser may take an answer for a page. */
 export const ANSWER_HEADERS = {
   'X-Content-Type-Options': `'nosniff'`,
   'Access-Control-Allow-Origin': `'*'`,
@@ -14,8 +14,8 @@ export const rpcTemplate = (code: number, message: string) => ({
 });
 
 /**
- * The answers of API Gateway itself as JSON-RPC errors (A-05, A-15): to a request that it refuses, and when the
- * endpoint did not answer because too many ran already or one died.
+ * Makes the answers of API Gateway itself JSON-RPC errors (A-05, A-15): to a request that it refuses, and when the
+ * endpoint does not answer because too many of its runs are active or one died.
  */
 export function gatewayAnswers(api: RestApi): void {
   const own = '$context.error.messageString';

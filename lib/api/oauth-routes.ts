@@ -8,7 +8,7 @@ import { BundledCode, bundleAuthorizer } from '../bundles.ts';
 import type { StorageProps } from '../storage/log-group.ts';
 import { ANSWER_HEADERS, rpcTemplate } from './gateway-responses.ts';
 
-export interface OAuthDoorProps {
+export interface OAuthRoutesProps {
   readonly api: RestApi;
   readonly auth: OAuth;
   /** The part of the URL before `/mcp`. */
@@ -19,21 +19,21 @@ export interface OAuthDoorProps {
 
 const METADATA = '.well-known/oauth-protected-resource';
 
-/** How long all scopes together may be: they are in one header, and clients limit headers (Node.js: 16 KB for all). */
+/** The most characters of all scopes: they are in one header, and clients limit headers (Node.js: 16 KB for all). */
 const MAX_SCOPES = 2_048;
 
 /** Adds the refusals and the metadata of OAuth to the API. Returns the authorizer of `/mcp`. */
-export function oauthDoor(scope: Construct, props: OAuthDoorProps): IAuthorizer {
+export function oauthRoutes(scope: Construct, props: OAuthRoutesProps): IAuthorizer {
   const { auth, tools, storage } = props;
   const code = new BundledCode((use) => bundleAuthorizer(tools(), auth, use));
   const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, storage });
   addRefusals(props);
   addMetadata(scope, props);
-  return authorizer.door;
+  return authorizer.ofRequests;
 }
 
 /** The scopes of the server and of its tools. */
-function allScopes({ auth, tools }: OAuthDoorProps): string[] {
+function allScopes({ auth, tools }: OAuthRoutesProps): string[] {
   const all = [...new Set([...auth.scopes, ...tools().flatMap(({ scopes = [] }) => scopes)])];
   const { length } = all.join(' ');
   if (length <= MAX_SCOPES) return all;
@@ -41,10 +41,10 @@ function allScopes({ auth, tools }: OAuthDoorProps): string[] {
 }
 
 /**
- * 401 and 403 are gateway responses, as API Gateway renames the `WWW-Authenticate` of a function (G-17). A header of a
+ * Makes 401 and 403 gateway responses: API Gateway renames the `WWW-Authenticate` of a function (G-17). A header of a
  * gateway response is a fixed text, the same for every caller. So a 403 names all scopes of the server and its tools.
  */
-function addRefusals(props: OAuthDoorProps): void {
+function addRefusals(props: OAuthRoutesProps): void {
   const { api, auth } = props;
   const refuse = (id: string, type: ResponseType, statusCode: string, challenge: string, message: string) =>
     api.addGatewayResponse(id, {
@@ -62,8 +62,8 @@ function addRefusals(props: OAuthDoorProps): void {
   refuse('AccessDenied', ResponseType.ACCESS_DENIED, '403', more, 'Forbidden: the access token lacks a scope');
 }
 
-/** RFC 9728, at the root and for the path of the endpoint (G-05 to G-07). It needs no token. */
-function addMetadata(scope: Construct, props: OAuthDoorProps): void {
+/** Adds the metadata of RFC 9728, at the root and for the path of the endpoint (G-05 to G-07). It needs no token. */
+function addMetadata(scope: Construct, props: OAuthRoutesProps): void {
   const { api, auth, url } = props;
   const document = Stack.of(scope).toJsonString({
     resource: `${url}/mcp`,

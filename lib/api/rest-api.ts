@@ -18,15 +18,15 @@ import type { OperationProps } from '../server-props.ts';
 import { logs } from '../storage/log-group.ts';
 import { domainProps, pointDomain } from './custom-domain.ts';
 import { gatewayAnswers } from './gateway-responses.ts';
-import { oauthDoor } from './oauth-routes.ts';
+import { oauthRoutes } from './oauth-routes.ts';
 import { webAcl } from './web-acl.ts';
 
 export interface McpApiProps {
   readonly handler: IFunction;
-  /** Of the handler. */
+  /** The timeout of the handler. */
   readonly timeout: Duration;
   readonly auth: Auth;
-  /** The part before `/mcp` of the URL that clients use. @default that of the stage */
+  /** The part before `/mcp` of the URL that clients use. @default the URL of the stage */
   readonly publicUrl?: string;
   /** Every tool, once all are registered. */
   readonly tools: () => readonly ToolEntry[];
@@ -69,18 +69,18 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const { region, urlSuffix } = Stack.of(scope);
   const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth') return { authorizer: oauthDoor(scope, { api, auth, url, tools, storage: operation }) };
+    if (auth.kind === 'oauth') return { authorizer: oauthRoutes(scope, { api, auth, url, tools, storage: operation }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();
-  // All methods, so that the endpoint refuses some with `Allow`: API Gateway answers 403 to a method that it lacks.
+  // The endpoint gets all methods, and refuses some with `Allow`: API Gateway answers 403 to a method that it lacks.
   for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
   // A preflight of a browser has no credentials.
   mcp.addMethod('OPTIONS', integration);
   return api;
 }
 
-/** One line per request: no text of a client or tool, so only paths, and not `requestId`, which a client may set. */
+/** The line of a request. It has no text of a client or tool: only paths, and not `requestId`, which a client may set. */
 const ACCESS = {
   requestId: '$context.extendedRequestId',
   traceId: '$context.xrayTraceId',

@@ -3,8 +3,8 @@ import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 
 /**
- * Groups of rules that AWS maintains, and which of their rules only count: those about bodies, as people and models
- * write code, paths and addresses there, up to a megabyte, and the one about clients without a name.
+ * Groups of rules that AWS maintains, and which of their rules only count: rules about bodies, where people and models
+ * write code, paths and addresses, up to a megabyte, and the rule about clients without a name.
  */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   AWSManagedRulesAmazonIpReputationList: [],
@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** Puts a web ACL before a stage of an API: the one with this ARN, or one with rules of AWS. */
 export function webAcl(scope: Construct, resourceArn: string, waf: true | string): void {
   if (waf !== true && !Token.isUnresolved(waf) && !/^arn:[\w-]+:wafv2:[^:]+:\d+:regional\/webacl\//.test(waf)) {
-    throw new Error(`McpTaskServer: waf: '${waf}' is no ARN of a regional web ACL`);
+    throw new Error(`McpTaskServer: waf: '${waf}' is not the ARN of a regional web ACL`);
   }
   const webAclArn = waf === true ? managed(scope).attrArn : waf;
   new CfnWebACLAssociation(scope, 'WebAclAssociation', { resourceArn, webAclArn });

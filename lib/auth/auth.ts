@@ -9,8 +9,8 @@ export interface AnonymousAuth {
 }
 
 /**
- * Anyone who reaches the endpoint may call every tool. Anyone who knows the id of a task (more than 128 random bits)
- * may read, answer and cancel it. 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
+ * Lets every caller call every tool. A caller that knows the id of a task (more than 128 random bits) may read, answer
+ * and cancel it. 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
  */
 export function anonymous(): AnonymousAuth {
   return { kind: 'anonymous' };
@@ -21,25 +21,25 @@ export interface IamAuth {
 }
 
 /**
- * Callers sign their requests with AWS credentials (SigV4) and need `execute-api:Invoke` for the API. Tasks belong to
+ * Requires AWS credentials: callers sign their requests (SigV4) and need `execute-api:Invoke` for the API. Tasks belong to
  * the user, the Cognito identity, or the session of a role: the same role under another session name is another owner.
- * Who assumes a role chooses that name, unless its trust policy fixes it (`sts:RoleSessionName`).
+ * The caller that assumes a role chooses the session name, unless the trust policy fixes it (`sts:RoleSessionName`).
  */
 export function iam(): IamAuth {
   return { kind: 'iam' };
 }
 
 export interface OAuthProps {
-  /** The exact `iss` of the access tokens: that of any OpenID Connect provider, or Cognito user pool. */
+  /** The exact `iss` of the access tokens: any OpenID Connect provider, or a Cognito user pool. */
   readonly issuer: string;
   /**
-   * What must be in the `aud` of a token: mostly the URL of this endpoint. Access tokens of Cognito without resource
-   * binding have no `aud`: for them the id of the app client.
+   * The value that the `aud` of a token must have: mostly the URL of this endpoint. Access tokens of Cognito without
+   * resource binding have no `aud`: give the id of the app client.
    */
   readonly audience: string | readonly string[];
-  /** The scopes that every call needs. A scope covers those below it: `tasks` covers `tasks:write`. @default none */
+  /** The scopes that every call needs. A scope covers all scopes below it: `tasks` covers `tasks:write`. @default none */
   readonly scopes?: readonly string[];
-  /** Where the issuer’s keys are. @default what its OpenID Connect configuration says, or its metadata by RFC 8414 */
+  /** The URL of the issuer’s keys. @default the URL in its OpenID Connect configuration, or in its metadata by RFC 8414 */
   readonly jwksUri?: string;
 }
 
@@ -52,8 +52,8 @@ export interface OAuth {
 }
 
 /**
- * Callers bring an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, to its
- * client where there is no user.
+ * Requires an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, or to its client
+ * if there is no user.
  *
  * @example
  * oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' })
@@ -72,7 +72,7 @@ export function oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthPr
 
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
-/** Whether the URL is http on this machine: for an issuer beside the embedded cloud. */
+/** Whether the URL is http on this machine, as for an issuer beside the embedded cloud. */
 export const isLoopback = (url: string): boolean =>
   URL.canParse(url) && new URL(url).protocol === 'http:' && LOOPBACK.includes(new URL(url).hostname);
 
@@ -91,11 +91,11 @@ export function checkUrl(what: string, text: string): void {
  */
 export function checkScopes(what: string, scopes: readonly string[]): void {
   const wrong = scopes.find((scope) => !/^[\w:/.~*+@-]+$/.test(scope) || scope === 'offline_access');
-  if (wrong !== undefined) throw new Error(`${what}: '${wrong}' is no scope that a resource can ask for`);
+  if (wrong !== undefined) throw new Error(`${what}: '${wrong}' cannot be a scope of a resource`);
 }
 
 /**
- * All scopes that a call of a tool needs, with those that every call needs. Undefined if it needs no others. Throws for
+ * All scopes that a call of a tool needs, including the scopes of every call; undefined if it needs no others. Throws for
  * a scope that every caller has: if every call needs `mcp`, all callers have `mcp:deploy`.
  */
 export function neededScopes(tool: string, scopes: readonly string[], auth: Auth): readonly string[] | undefined {
@@ -103,7 +103,7 @@ export function neededScopes(tool: string, scopes: readonly string[], auth: Auth
   if (auth.kind !== 'oauth') throw new Error(`Tool '${tool}': only tokens have scopes: use auth: oauth(…)`);
   const had = scopes.find((scope) => !auth.scopes.includes(scope) && sufficient([scope], auth.scopes));
   if (had !== undefined) {
-    throw new Error(`Tool '${tool}': every caller has the scope '${had}', by one above it that oauth(…) asks of all`);
+    throw new Error(`Tool '${tool}': every caller has the scope '${had}': oauth(…) requires one above it`);
   }
   const more = scopes.filter((scope) => !auth.scopes.includes(scope));
   return more.length > 0 ? [...new Set([...auth.scopes, ...more])] : undefined;

@@ -17,7 +17,7 @@ export interface AuthorizerProps {
 
 /**
  * How long API Gateway caches an answer of the authorizer, in seconds. A token that expires, or a key that its issuer
- * withdraws, counts for this much longer. If tools have scopes, nothing is cached, as the answer depends on the tool.
+ * withdraws, stays valid for this time. If tools have scopes, nothing is cached: the answer depends on the tool.
  */
 const CACHED = 60;
 
@@ -25,7 +25,7 @@ const CACHED = 60;
 export class Authorizer extends Construct {
   readonly function: LambdaFunction;
   /** The authorizer of the methods of `/mcp`. */
-  readonly door: RequestAuthorizer;
+  readonly ofRequests: RequestAuthorizer;
 
   constructor(scope: Construct, id: string, { auth, code, tools, storage }: AuthorizerProps) {
     super(scope, id);
@@ -43,7 +43,7 @@ export class Authorizer extends Construct {
     };
     this.function = serverFunction(this, 'Function', options, storage);
     const cached = () => (tools().some(({ scopes }) => scopes !== undefined) ? 0 : CACHED);
-    this.door = new RequestAuthorizer(this, 'Door', {
+    this.ofRequests = new RequestAuthorizer(this, 'Door', {
       handler: this.function,
       // Without the header API Gateway answers 401 by itself.
       identitySources: [IdentitySource.header('Authorization')],

@@ -4,7 +4,7 @@ import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-c
 import { Construct } from 'constructs';
 import type { ServerMetrics } from './metrics.ts';
 
-/** An alarm for each number that is given, over five minutes. Each costs $0.10 a month. */
+/** Thresholds of alarms, each over five minutes. An alarm costs $0.10 a month. */
 export interface AlarmThresholds {
   /** Failed tasks. @default no alarm */
   readonly failed?: number;
@@ -20,7 +20,7 @@ export interface AlarmThresholds {
   readonly authorizerErrors?: number;
 }
 
-/** The alarms of `alarms`. Each says what happened and the next command. */
+/** The alarms for the given thresholds. Each says what happened and the next command. */
 export class ServerAlarms extends Construct {
   readonly alarms: readonly Alarm[];
 

@@ -3,7 +3,7 @@ import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aw
 import type { Construct } from 'constructs';
 import type { ServerMetrics } from './metrics.ts';
 
-/** One page of CloudWatch with the metrics of a server. Costs $3 a month from the fourth dashboard of an account on. */
+/** Makes a CloudWatch dashboard with the metrics of a server. It costs $3 a month if the account has three others. */
 export function serverDashboard(scope: Construct, metrics: ServerMetrics): Dashboard {
   const graph = (title: string, left: readonly (IMetric | undefined)[]) =>
     new GraphWidget({ title, left: left.filter((metric) => metric !== undefined), width: 8 });

@@ -5,7 +5,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { NAMESPACE } from '../../functions/tasks/log.ts';
 
-/** What alarms and the dashboard of a server look at. */
+/** The parts of a server that alarms and the dashboard watch. */
 export interface Watched {
   /** The dimension `Server` of its metrics. */
   readonly serverName: string;

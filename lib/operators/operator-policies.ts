@@ -15,27 +15,27 @@ export interface OperatorPoliciesProps {
   readonly table: TableV2;
   readonly results: Bucket;
   readonly deadLetters: readonly IQueue[];
-  /** Of the server itself: they hold nothing that a client or a tool wrote. */
+  /** The logs of the server itself, which hold no text of a client or a tool. */
   readonly logs: readonly ILogGroup[];
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
   readonly encryptionKey: IKey | undefined;
 }
 
-/** What people need for `mcp-task-server tasks`: attach them to the roles of your operators. */
+/** Policies with the rights of `mcp-task-server tasks`: attach them to the roles of your operators. */
 export interface OperatorPolicies {
-  /** `list`, `show`, `explain`, `logs`: no argument, question, answer, result or message of a tool. */
+  /** Allows `list`, `show`, `explain`, `logs`: no argument, question, answer, result or message of a tool. */
   readonly read: ManagedPolicy;
-  /** Besides `read`: `cancel`, `fail`. */
+  /** Allows `cancel` and `fail`, in addition to `read`. */
   readonly act: ManagedPolicy;
   /**
-   * Besides `read`: arguments, questions, answers, results, inputs of runs, log lines of tools; `answer` and `rerun`, so it
-   * can start any tool of the server with any input.
+   * Allows reads of arguments, questions, answers, results, inputs of runs and log lines of tools, in addition to `read`.
+   * Also allows `answer` and `rerun`, which can start any tool of the server with any input.
    */
   readonly payload: ManagedPolicy;
 }
 
-/** Partitions of tasks, not those of what runs report: `functions/tasks/ids.ts`. */
+/** The partitions of tasks, without the partitions of reports: `functions/tasks/ids.ts`. */
 const OWNERS = ['task#*', 'session#*', 'owner#*'];
 
 /** Makes the policies directly in `scope`. They cost nothing, and no role has them until you attach them. */
@@ -68,10 +68,10 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
         StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
       },
     });
-  // Log groups of this stack have its name at the beginning of theirs, unless they were given another one.
+  // The name of a log group begins with the name of the stack, unless it was given another one.
   const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
   const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);
-  // Names of errors, and perhaps their causes, which tools write: not in `read`.
+  // These have names of errors, and perhaps their causes, which tools write: so they are not in `read`.
   const runLogs = `${toolLogs}/aws/vendedlogs/states/${machinePrefix}*`;
   const stackId = stack.formatArn({
     service: 'cloudformation',

@@ -5,7 +5,7 @@ import type { IConstruct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
 import { SERVER_MARK, type ServerMark } from '../../functions/operator/server-mark.ts';
 
-/** One tool, and the constructs that an operator looks into. */
+/** One tool, and the constructs that an operator reads. */
 export interface MarkedTool {
   readonly entry: ToolEntry;
   readonly workflow?: IConstruct;
@@ -22,8 +22,8 @@ export interface MarkedServer {
 }
 
 /**
- * Writes into the template what the operator's verbs have to know of a server, as metadata of its endpoint: names of
- * resources in the same stack, and facts about tools. CloudFormation does nothing with metadata.
+ * Writes the facts that the operator's verbs need into the template, as metadata of the endpoint: names of resources in
+ * the same stack, and facts about tools. CloudFormation does nothing with metadata.
  */
 export function markServer(endpoint: LambdaFunction, { tools, logs, deadLetters, ...parts }: MarkedServer): void {
   const stack = Stack.of(endpoint);
@@ -67,7 +67,7 @@ function toolMark(
   };
 }
 
-/** The log group that a function was given. To ask another function for its group would make one. */
+/** The log group that a function was given. A function without one would make a group if asked for it. */
 function logGroupOf(handler: IFunction | undefined): ILogGroup | undefined {
   const parts = handler?.node.scope?.node.tryFindChild(`${handler.node.id}Parts`);
   return parts?.node.tryFindChild('Logs') as ILogGroup | undefined;

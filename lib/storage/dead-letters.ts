@@ -4,7 +4,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { StorageProps } from './log-group.ts';
 
-/** A queue `DeadLetters` in `scope`, which keeps its messages for four days. */
+/** Makes a queue `DeadLetters` in `scope`, which keeps its messages for four days. */
 export function deadLetterQueue(scope: Construct, { encryptionKey }: StorageProps): Queue {
   return new Queue(scope, 'DeadLetters', {
     encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
@@ -14,7 +14,7 @@ export function deadLetterQueue(scope: Construct, { encryptionKey }: StorageProp
   });
 }
 
-/** Goes off while there is a message in the queue. */
+/** Makes an alarm that is on while the queue has a message. */
 export function deadLetterAlarm(scope: Construct, queue: Queue, alarmDescription: string): Alarm {
   return new Alarm(scope, 'DeadLettersWaiting', {
     alarmDescription,

@@ -3,9 +3,9 @@ import { type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct } from 'constructs';
 
-/** What a service does with the key on behalf of its caller: the role of the caller needs these rights. */
+/** The actions of a service with the key on behalf of its caller: the role of the caller needs these rights. */
 const USES = {
-  /** A table: reads and writes need the same, since this key encrypts the key of the table. */
+  /** A table. Reads and writes need the same rights: this key encrypts the key of the table. */
   dynamodb: [
     'Decrypt',
     'DescribeKey',
@@ -15,7 +15,7 @@ const USES = {
     'GenerateDataKey',
     'GenerateDataKeyWithoutPlaintext',
   ],
-  /** To read a run. To start or stop one needs nothing, and the run itself uses the key by its role. */
+  /** Reads of a run. A start or stop needs no right, and the run itself uses the key by its role. */
   states: ['Decrypt'],
   /** Dead letters. */
   sqs: ['Decrypt', 'GenerateDataKey'],
@@ -35,7 +35,7 @@ const SERVICES: Partial<Record<KeyUse, string>> = {
   secretWrite: 'secretsmanager',
 };
 
-/** What a role needs of the customer's key, if there is one: only through the services that use it. */
+/** The statements for a role that needs the customer's key, if there is one: only through the services that use it. */
 export function keyStatements(scope: Construct, key: IKey | undefined, uses: readonly KeyUse[]): PolicyStatement[] {
   if (key === undefined) return [];
   const { region, urlSuffix } = Stack.of(scope);
@@ -54,8 +54,8 @@ export function allowKey(role: IGrantable, scope: Construct, key: IKey | undefin
 }
 
 /**
- * Lets services use the key by themselves: CloudWatch Logs, and EventBridge for its dead letters. This has no effect on
- * an imported key: its owner writes the same into its policy.
+ * Lets services use the key by themselves: CloudWatch Logs, and EventBridge for its dead letters. It does not change an
+ * imported key: its owner writes the same into its policy.
  */
 export function admitServices(scope: Construct, key: IKey): void {
   const { account, region, partition } = Stack.of(scope);

@@ -3,13 +3,13 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
-/** How a server stores logs and data. */
+/** Options for logs and stored data. */
 export interface StorageProps {
   /** How long log lines are kept. @default one month */
   readonly logRetention?: RetentionDays;
   /**
-   * Encrypts the table, large results, the signing key, runs of tools, dead letters and logs. Roles get the right to
-   * use it there. Needs a stack with a region. The policy of an imported key must admit CloudWatch Logs and
+   * The key that encrypts the table, large results, the signing key, runs of tools, dead letters and logs. Roles get the
+   * right to use it there. Needs a stack with a region. The policy of an imported key must admit CloudWatch Logs and
    * EventBridge.
    * @default keys of AWS
    */

@@ -5,9 +5,9 @@ import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * Results and input too large for a task's record (docs/architecture/tasks.md, "The task record"). They expire with their
- * tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes only an empty bucket: with DESTROY, empty it
- * first.
+ * Makes the bucket for results and input that are too large for a task's record (docs/architecture/tasks.md, "The task
+ * record"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes only an empty
+ * bucket: with DESTROY, empty it first.
  */
 export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): Bucket {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
@@ -17,7 +17,7 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
   return new Bucket(scope, 'Results', {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
     encryption: encryptionKey ? BucketEncryption.KMS : BucketEncryption.S3_MANAGED,
-    // One data key for many objects instead of one call of KMS for each.
+    // With this, many objects share one data key, instead of one call of KMS for each.
     ...(encryptionKey && { encryptionKey, bucketKeyEnabled: true }),
     enforceSSL: true,
     minimumTLSVersion: 1.2,

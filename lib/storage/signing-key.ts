@@ -15,8 +15,8 @@ export interface SigningKeyProps {
 }
 
 /**
- * The key that signs what clients keep and send back. Signatures of the last key stay valid until the next rotation, so
- * nothing that a client holds may live longer than `rotateAfter`.
+ * The key that signs session ids, cursors and the like, which clients keep and send back. Signatures of the last key stay
+ * valid until the next rotation, so nothing that a client holds may live longer than `rotateAfter`.
  */
 export class SigningKey extends Construct {
   readonly secret: Secret;
@@ -36,7 +36,7 @@ export class SigningKey extends Construct {
       timeout: Duration.seconds(30),
     };
     const rotation = serverFunction(this, 'Rotation', options, storage);
-    // It may replace the key, and cannot read it.
+    // The function may replace the key, and cannot read it.
     allow(
       rotation,
       ['DescribeSecret', 'PutSecretValue', 'UpdateSecretVersionStage'].map((action) => `secretsmanager:${action}`),
@@ -49,10 +49,10 @@ export class SigningKey extends Construct {
     });
     const { functionArn } = rotation;
     const schedule = this.secret.addRotationSchedule('Schedule', {
-      // As an imported function: CDK would give a function of the app the right to read every value, and more.
+      // An imported function: CDK would give a function of the app the right to read every value, and more.
       rotationLambda: LambdaFunction.fromFunctionAttributes(this, 'Rotator', { functionArn, sameEnvironment: true }),
       automaticallyAfter: rotateAfter,
-      // Otherwise two deployments in a row would be two rotations, and signatures of the first key would be invalid.
+      // Two deployments in a row would be two rotations: signatures of the first key would be invalid.
       rotateImmediatelyOnUpdate: false,
     });
     schedule.node.addDependency(rotation);

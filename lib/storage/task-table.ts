@@ -12,9 +12,9 @@ import { INDEXES } from '../../functions/tasks/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * The tasks table (docs/architecture/tasks.md, "The task record"). The owner is part of the key, so a foreign task is not
- * found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: items that
- * are no tasks have no status, so they are not in it.
+ * Makes the tasks table (docs/architecture/tasks.md, "The task record"). The owner is part of the key, so a foreign task
+ * is not found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: it
+ * holds only tasks, as other items have no status.
  */
 export function taskTable(scope: Construct, props: OperationProps): TableV2 {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
@@ -35,7 +35,7 @@ export function taskTable(scope: Construct, props: OperationProps): TableV2 {
       },
       {
         ...index(INDEXES.status),
-        // They never change, so only a new status writes into the index.
+        // These attributes never change, so only a new status writes into the index.
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...INDEXES.status.others],
       },

@@ -10,14 +10,14 @@ interface EngineProps {
   readonly stateMachine?: unknown;
 }
 
-/** Throws through `refuse`, with what to do, for a tool that cannot run on Express. */
+/** Reads the engine. Calls `refuse` with the remedy for a tool that cannot run on Express. */
 export function engineOf(
   { engine = 'standard', handler, stateMachine }: EngineProps,
   { taskSupport, annotations }: Pick<ToolEntry, 'taskSupport' | 'annotations'>,
   refuse: (problem: string) => never,
 ): Engine {
   if (engine === 'standard') return engine;
-  // Not every app is checked by TypeScript.
+  // An app in JavaScript has no check of types.
   if (engine !== 'express') refuse(`an engine is 'standard' or 'express'`);
   if (stateMachine !== undefined) refuse('a state machine as a tool runs on Standard: leave out the engine');
   if (taskSupport === 'forbidden') refuse('only a task has an engine: set taskSupport, or leave out the engine');
@@ -41,10 +41,10 @@ export function engineOf(
   return engine;
 }
 
-/** From the start of a round until its lost run has started again on Express, at the latest, in ms. */
+/** The longest time from the start of a round on Express until its lost run has started again, in milliseconds. */
 const AGAIN = limits.firstDue + limits.express.dead + 60_000;
 
-/** Warns of what cannot be refused, as the author may know better: a function whose timeout is unknown, a short deadline. */
+/** Warns of a function whose timeout is unknown, and of a short deadline. The author may know better, so neither is refused. */
 export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEntry, handler: IFunction): void {
   if (engine !== 'express') return;
   const warn = (id: string, problem: string) =>
@@ -64,12 +64,12 @@ export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEn
 }
 
 /**
- * In seconds. `token`: it is set, and known at deployment only. Undefined: the function was made elsewhere, or is of a class
- * that hides it. Lambda's own default is 3 seconds.
+ * The timeout of a function in seconds; `token` if only the deployment knows it. Undefined: the function was made elsewhere,
+ * or its class hides the timeout. Lambda's own default is 3 seconds.
  */
 function timeoutOf(handler: IFunction | undefined): number | 'token' | undefined {
   const { lambda = handler } = (handler ?? {}) as Partial<IVersion>;
-  // `Function` has this property, also where it is undefined.
+  // `Function` has this property even if it is undefined.
   if (lambda === undefined || !('timeout' in lambda)) return undefined;
   const { timeout = Duration.seconds(3) } = lambda as LambdaFunction;
   return timeout.isUnresolved() ? 'token' : timeout.toSeconds();

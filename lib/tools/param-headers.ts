@@ -4,7 +4,7 @@ const MARK = 'x-mcp-header';
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const TYPES = ['string', 'integer', 'boolean'];
 
-/** The `x-mcp-header` marks of a schema, checked (D-08). */
+/** Reads and checks the `x-mcp-header` marks of a schema (D-08). */
 export function paramHeaders(schema: JsonSchema, refuse: (problem: string) => never): ParamHeader[] {
   const found = marks(schema, [], refuse);
   const names = found.map(({ header }) => header.toLowerCase());
@@ -33,7 +33,7 @@ function schemasIn({ properties }: JsonSchema): Record<string, JsonSchema> {
   return Object.fromEntries(schemas) as Record<string, JsonSchema>;
 }
 
-/** Counts all marks, also those that no call reaches. */
+/** Counts all marks, including marks that no call reaches. */
 function countMarks(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const here = typeof (value as JsonSchema)[MARK] === 'string' ? 1 : 0;

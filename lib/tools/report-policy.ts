@@ -15,8 +15,8 @@ export interface ReportTargets {
 }
 
 /**
- * Lets a tool's function report progress, keep its steps, and store a large result. The policy is one of this stack, so
- * the function may be in another. A function without a known role gets a warning instead.
+ * Lets a tool's function report progress, keep its steps, and store a large result. The policy is in this stack; the
+ * function may be in another one. A function without a known role gets a warning instead.
  */
 export function allowReports(scope: Construct, id: string, { node, role }: IFunction, targets: ReportTargets): void {
   if (role !== undefined) {
@@ -47,7 +47,7 @@ function statements(scope: Construct, { table, results, encryptionKey }: ReportT
       resources: [table.tableArn],
       conditions: {
         'ForAllValues:StringEquals': { 'dynamodb:Attributes': RUN_READS },
-        // As in IAM's example for GetItem: the key is documented for Query and Scan only (docs/verify-on-aws.md).
+        // IAM's example for GetItem has this. The key is documented for Query and Scan only (docs/verify-on-aws.md).
         StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
       },
     }),

@@ -15,10 +15,10 @@ export function warnOfSlowSchemas(scope: Construct, { name, inputSchema, outputS
 }
 
 /**
- * The parts of a schema whose check can take much more time than the length of its value, each with its path and what
- * to do. Such a check is stopped after a second (`functions/mcp/bounded-validation.ts`), and that second is paid for.
+ * Finds the parts of a schema whose check can take far more time than the length of the value explains, each with its path
+ * and the remedy. The check is stopped after a second (`functions/mcp/bounded-validation.ts`), and the second costs money.
  *
- * @param name what the paths begin with, e.g. `inputSchema`
+ * @param name the first part of the paths, e.g. `inputSchema`
  */
 export function slowParts(name: string, schema: JsonSchema): string[] {
   return [...partsOf(schema, name)].flatMap(({ part, path }) => {
@@ -43,7 +43,7 @@ export function isCheap(schema: JsonSchema): boolean {
   );
 }
 
-/** At most one quantifier of variable length, not of a group, and at a fixed place of the text. */
+/** Whether a pattern has at most one quantifier of variable length, not on a group, and at a fixed place of the text. */
 function isLinear(pattern: string): boolean {
   const bare = pattern.replace(/\\[^1-9k]/g, 'e').replace(/\[[^\]]*\]/g, 'c');
   if (/\\|\)[*+{]|\(\?/.test(bare)) return false;
@@ -68,7 +68,7 @@ function patternsOf({ pattern, patternProperties }: Part): { key: string; patter
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** A schema with all objects in it. Some are no schemas: at worst they cause a warning. */
+/** Yields a schema and all objects in it. An object that is not a schema causes a warning at worst. */
 function* partsOf(part: unknown, path: string, depth = 0): Generator<{ part: Part; path: string }> {
   // A schema that is nested deeper, or without end, is refused when it is compiled.
   if (typeof part !== 'object' || part === null || depth > 300) return;

@@ -8,16 +8,16 @@ import { paramHeaders } from './param-headers.ts';
 import type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tool-props.ts';
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
-/** Tools of the server itself. */
+/** The tools of the server itself. */
 const HELPERS = ['get_task_result', 'cancel_task'];
-/** In ms: how long the endpoint waits for a function that it invokes. Its own timeout is longer. */
+/** How long the endpoint waits for a function that it invokes, in milliseconds. Its own timeout is longer. */
 const DIRECT = 50_000;
 const LAMBDA = 900_000;
 const HOUR = 3_600_000;
 
 type Refuse = (problem: string) => never;
 
-/** A misspelt option would have no effect, and nothing would tell: not every app is checked by TypeScript. */
+/** All options. Others are rejected: TypeScript does not catch a misspelt one in a JavaScript app. */
 const OPTIONS = {
   handler: true,
   stateMachine: true,
@@ -38,7 +38,7 @@ const OPTIONS = {
   keepArguments: true,
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
-/** What the endpoint knows of a tool. Throws, with the tool's name and what to do (A-18, B-13). */
+/** Makes the entry of a tool in the endpoint. Throws an error with the tool's name and the remedy (A-18, B-13). */
 export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
   const refuse: Refuse = (problem) => {
     throw new Error(`Tool '${name}': ${problem}`);
@@ -52,7 +52,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (props.inputSchema.type !== 'object') refuse(`inputSchema.type must be 'object'`);
   const taskSupport = taskSupportOf(props, refuse);
   if (props.handler !== undefined && (props.handler as Partial<IFunction>).functionArn === undefined) {
-    refuse('its handler is no Lambda function: give it a ToolFunction, or any other lambda.IFunction');
+    refuse('its handler is not a Lambda function: give it a ToolFunction, or any other lambda.IFunction');
   }
   const express = engineOf(props, { ...props, taskSupport }, refuse) === 'express';
   const direct = taskSupport === 'forbidden';
@@ -68,7 +68,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   for (const [key, question] of Object.entries(props.askFirst ?? {})) {
     if (!isQuestion(question)) {
       refuse(
-        `askFirst.${key} is no question that a client can be asked: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`,
+        `askFirst.${key} is not a question for a client: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`,
       );
     }
   }
@@ -104,14 +104,14 @@ function taskSupportOf({ handler, stateMachine, taskSupport }: ToolProps, refuse
     refuse('give it either a handler (a Lambda function) or a stateMachine');
   }
   if (stateMachine === undefined) return taskSupport ?? 'forbidden';
-  // The type forbids it, too, but a plain object may not have the type.
+  // The type forbids this, too, but a JavaScript app has no types.
   if ((taskSupport as TaskSupport | undefined) === 'forbidden') {
     refuse(`a state machine always runs as a task: set taskSupport to 'optional' or 'required', or leave it out`);
   }
   return taskSupport ?? 'optional';
 }
 
-/** In ms. */
+/** Reads and checks the timeout, in milliseconds. */
 function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean, maxTtl: number, refuse: Refuse) {
   const longest = stateMachine === undefined ? LAMBDA : maxTtl;
   const timeout = asked?.toMilliseconds() ?? (direct ? DIRECT : Math.min(LAMBDA, longest));
@@ -125,13 +125,13 @@ function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean,
   return timeout;
 }
 
-/** The result of long work can be fetched for an hour after its deadline. */
+/** The ttl of long work: its result can be read for an hour after the deadline. */
 function longTtl(timeout: number, maxTtl: number): number | undefined {
   return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
 }
 
 /**
- * A tool's name as the end of a state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. Another one on Express:
+ * Makes the end of the state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. It differs on Express:
  * CloudFormation replaces a machine whose type changes, and both exist for a moment.
  */
 function machineSuffix(name: string, express: boolean): string {

@@ -20,8 +20,8 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
 /**
  * A NodejsFunction, bundled as this project bundles its functions (docs/architecture/requests.md, "Cold start"): Node 24 on
  * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes, and a source map. The AWS clients that `defineTool`
- * needs lie beside it: a run loads them at first use. By default it has a log group that keeps lines for a month, as JSON,
- * and a role that may write them and nothing else. A tool may be any other Lambda function, too.
+ * needs are separate files: a run loads them at first use. By default it has a log group that keeps lines for a month, as
+ * JSON, and a role that may write them and nothing else. A tool may also be any other Lambda function.
  *
  * @example
  * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
@@ -33,7 +33,7 @@ export class ToolFunction extends NodejsFunction {
     }
     const parts = new Construct(scope, `${id}Parts`);
     const logGroup = props.logGroup ?? logs(parts);
-    // In a VPC a function needs more rights: CDK makes its role.
+    // A function in a VPC needs more rights: CDK makes its role.
     const own = props.role === undefined && props.vpc === undefined;
     const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
     const bundling: BundlingOptions = {
@@ -43,7 +43,7 @@ export class ToolFunction extends NodejsFunction {
       mainFields: ['module', 'main'],
       bundleAwsSDK: true,
       loader: { '.gz': 'binary' },
-      // For stacks with the tool's own files and lines. Without their text: the author has it.
+      // Stacks name the tool's own files and lines. The map leaves out their text, which the author has.
       sourceMap: true,
       sourcesContent: false,
       ...props.bundling,
@@ -56,7 +56,7 @@ export class ToolFunction extends NodejsFunction {
     super(scope, id, {
       ...NODE_ON_ARM,
       memorySize: 1024,
-      // Each line is an object, in which `defineTool` puts the ids of the task.
+      // Each line is an object, to which `defineTool` adds the ids of the task.
       ...(props.logFormat === undefined && { loggingFormat: LoggingFormat.JSON }),
       ...props,
       ...(mapped && { environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment } }),

@@ -9,19 +9,19 @@ export type ToolProps = FunctionToolProps | StateMachineToolProps;
 
 /** A tool that is a Lambda function, in any language. */
 export interface FunctionToolProps extends AnyToolProps {
-  /** Invoked with a `ToolEvent`; returns a CallToolResult, any JSON, or questions for the client. */
+  /** The function. It gets a `ToolEvent` and returns a CallToolResult, any JSON, or questions for the client. */
   readonly handler: IFunction;
   readonly stateMachine?: never;
   /**
-   * `forbidden`: invoked directly, never a task. `optional`: a task if the caller asks for one, otherwise the endpoint
-   * waits for the result. `required`: always a task. @default 'forbidden'
+   * Whether a call becomes a task. `forbidden`: never, the function is invoked directly. `optional`: if the caller asks for
+   * one, otherwise the endpoint waits for the result. `required`: always. @default 'forbidden'
    */
   readonly taskSupport?: TaskSupport;
   /**
    * The kind of Step Functions state machine that runs it. `express` costs about half, and is for tools that may run more
    * than once (`readOnlyHint` or `idempotentHint`) and whose function takes 4 minutes at most. A task that asks people may
-   * take longer: each round is one run. A run cannot be stopped or looked into, and one that died starts again within 8
-   * minutes (docs/crash-table.md, "On Express"). @default 'standard'
+   * take longer: each round is one run. A run can be neither stopped nor inspected, and a run that died starts again within
+   * 8 minutes (docs/crash-table.md, "On Express"). @default 'standard'
    */
   readonly engine?: Engine;
 }
@@ -32,20 +32,20 @@ export interface FunctionToolProps extends AnyToolProps {
  */
 export interface StateMachineToolProps extends AnyToolProps {
   /**
-   * A standard one, in the account and region of the server. Its input is a `ToolEvent`, its output what a function
-   * would return. Arguments and output together may take 256 KiB, with their escapes. If it fails, the client sees the
+   * A standard state machine, in the account and region of the server. Its input is a `ToolEvent`; its output is the same
+   * as a function's. Arguments and output together may take 256 KiB, with their escapes. If it fails, the client sees the
    * name of the error and not the cause.
    */
   readonly stateMachine: IStateMachine;
   readonly handler?: never;
   readonly engine?: 'standard';
-  /** As for a function, but not `forbidden`: a state machine cannot be invoked directly. @default 'optional' */
+  /** Whether a call becomes a task. Not `forbidden`: a state machine cannot be invoked directly. @default 'optional' */
   readonly taskSupport?: Exclude<TaskSupport, 'forbidden'>;
 }
 
-/** What all tools have. */
+/** The options of all tools. */
 interface AnyToolProps {
-  /** What the tool does, for the model that chooses it. */
+  /** The description for the model that chooses the tool: what it does. */
   readonly description: string;
   /** A name for people. @default none */
   readonly title?: string;
@@ -73,24 +73,24 @@ interface AnyToolProps {
    */
   readonly expectedDuration?: Duration;
   /**
-   * How long a task can be read if the client asks for no ttl. At least 5 minutes more than its timeout.
+   * How long a task can be read if the client asks for no ttl. At least 5 minutes longer than its timeout.
    * @default 1 hour, or 1 hour more than a longer timeout
    */
   readonly ttl?: Duration;
   /**
-   * Questions to ask before the tool runs, by your names for them. Its first run gets the answers as `inputResponses`.
-   * In 2026-07-28 they are asked before the task exists. @default none
+   * Questions that are asked before the tool runs, by your names for them. Its first run gets the answers as
+   * `inputResponses`. In 2026-07-28 they are asked before the task exists. @default none
    */
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
   /**
-   * Scopes that the token of a caller needs, besides those that every call needs; `tasks` covers `tasks:write`. They
-   * count for calls of the tool and for its tasks: a request without them is refused before anything is done, and the
+   * Scopes that the token of a caller needs, in addition to the scopes of every call; `tasks` covers `tasks:write`. They
+   * count for calls of the tool and for its tasks: a request without them is refused before it has any effect, and the
    * error names them. With scopes, the authorizer runs for each request. Needs `oauth`. @default none
    */
   readonly scopes?: readonly string[];
   /**
-   * Keeps the arguments of a task in its record past its end, up to 1,500 bytes, so that an operator can run it again even if
-   * its run never began. Step Functions keeps those of a run for 90 days anyway. @default false
+   * Keeps the arguments of a task in its record after its end, up to 1,500 bytes, so that an operator can run it again even if
+   * its run never began. Step Functions keeps the arguments of a run for 90 days anyway. @default false
    */
   readonly keepArguments?: boolean;
   /** A text for the model while the task runs. @default a sentence that names the tool and the task */

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import type { Engine } from '../../functions/mcp/manifest.ts';
 import { definition, machineDefinition } from '../workflow/definition.ts';
 
-/** What the `Run` state of a tool workflow does, and what its role needs for that. */
+/** The `Run` state of a tool workflow, and the rights that its role needs for it. */
 export interface ToolRun {
   readonly definition: string;
   readonly type: StateMachineType;
@@ -20,9 +20,9 @@ export interface FunctionRun extends ToolRun {
   readonly versionsArn?: string;
 }
 
-/** `repeatable`: a run that may have had side effects can be repeated. */
+/** @param repeatable whether a run that may have had side effects can be repeated */
 export function functionRun(handler: IFunction, repeatable: boolean, engine: Engine = 'standard'): FunctionRun {
-  // Versions and aliases have it. Runs that began before a deployment still invoke the last version.
+  // Versions and aliases have this property. Runs that began before a deployment still invoke the last version.
   const { lambda } = handler as Partial<IVersion>;
   const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
   const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
@@ -38,11 +38,11 @@ export function functionRun(handler: IFunction, repeatable: boolean, engine: Eng
 /** One execution of the author's state machine, with no function in between. */
 export interface MachineRun extends ToolRun {
   readonly machineName: string;
-  /** All executions of that machine. */
+  /** The ARN of all executions of the machine. */
   readonly executionsArn: string;
 }
 
-/** Throws, with the tool's name, for a machine that a tool workflow cannot run. */
+/** Makes the run of a state machine. Throws an error with the tool's name if a tool workflow cannot run the machine. */
 export function machineRun(scope: Construct, tool: string, stateMachine: IStateMachine): MachineRun {
   const stack = Stack.of(scope);
   const problem = problemWith(stateMachine, stack);
@@ -53,7 +53,7 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
   const executions = { service: 'states', resource: 'execution', resourceName: `${machineName}:`, arnFormat };
   const executionArnPrefix = stack.formatArn(executions);
   const executionsArn = `${executionArnPrefix}*`;
-  // Step Functions makes a rule with this role, by which it sees that an execution has ended.
+  // Step Functions makes a rule with this role: by the rule it sees that an execution has ended.
   const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
   return {
     definition: machineDefinition(),
@@ -79,7 +79,7 @@ function problemWith(stateMachine: IStateMachine, { account, region }: Stack): s
   // Only a machine of this app has a known type.
   const { stateMachineType } = stateMachine as { stateMachineType?: StateMachineType };
   if (stateMachineType === StateMachineType.EXPRESS) {
-    return 'an express state machine can be neither stopped nor looked into: make it a standard one';
+    return 'an express state machine can be neither stopped nor inspected: make it a standard one';
   }
   const differs = (a: string, b: string) => Token.compareStrings(a, b) === TokenComparison.DIFFERENT;
   const { env } = stateMachine;

@@ -10,12 +10,12 @@ import { writeFiles } from '../bundles.ts';
 import { partsBeside, partsInPlace, partsOf } from '../server-code.ts';
 import { NODE_ON_ARM } from '../server-function.ts';
 
-/** Read by `mcp-task-server dev`: the file and the options from which it builds the function. */
+/** Metadata that `mcp-task-server dev` reads: the file and the options from which it builds the function. */
 export const SOURCE_MARK = 'mcp-task-server:source';
-/** Set by `mcp-task-server dev`, which builds the tools itself: in milliseconds, and again when a file changes. */
+/** Context that `mcp-task-server dev` sets: it builds the tools itself, in milliseconds, and again when a file changes. */
 export const DEV_CONTEXT = 'mcp-task-server:dev';
 
-/** Options of esbuild with the same name and value as those of the bundling. */
+/** Options of esbuild that have the same name and value in the bundling. */
 const SAME = ['minify', 'loader', 'keepNames', 'define', 'mainFields', 'inject', 'target', 'charset'] as const;
 /** Options of the bundling that `sourceOf` translates. */
 const TRANSLATED = [
@@ -30,7 +30,7 @@ export interface ToolSource {
   readonly options: BuildOptions;
 }
 
-/** How esbuild builds the function in this process. Undefined if only the bundling of CDK can. */
+/** The options with which esbuild builds the function in this process; undefined if only CDK's bundling can build it. */
 export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource | undefined {
   const { format, bundleAwsSDK, banner, footer, externalModules, tsconfig, esbuildArgs = {} } = bundling;
   const given = Object.entries(bundling).filter(([, value]) => value !== undefined);
@@ -56,7 +56,7 @@ export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource |
 /** Whether the app is synthesized by `mcp-task-server dev`. */
 export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(DEV_CONTEXT) === true;
 
-/** The code of a tool, built in this process: CDK starts npm for each function, which takes a second. */
+/** Builds the code of a tool in this process: CDK starts npm for each function, which takes a second. */
 export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
   const build: BuildOptions = {
     ...withParts(options, partsBeside),
@@ -79,13 +79,13 @@ const withParts = (options: BuildOptions, { alias, external }: typeof partsBesid
   external: [...(options.external ?? []), ...external],
 });
 
-/** Stands for the code until `dev` has built it. */
+/** Replaces the code until `dev` has built it. */
 export function placeholderCode({ entry }: ToolSource): Code {
   const contents = 'throw new Error("mcp-task-server dev builds this function");';
   return bundledCode(entry, {}, (folder) => buildSync({ stdin: { contents }, outfile: `${folder}/index.js` }));
 }
 
-/** @param build identifies the code, together with `entry`: CDK bundles what looks the same once */
+/** @param build identifies the code, together with `entry`: CDK bundles equal inputs once */
 function bundledCode(entry: string, build: BuildOptions, write: (folder: string) => unknown): Code {
   return Code.fromAsset(dirname(entry), {
     assetHashType: AssetHashType.OUTPUT,
@@ -102,7 +102,7 @@ function bundledCode(entry: string, build: BuildOptions, write: (folder: string)
   });
 }
 
-/** Adds how `dev` builds the function. */
+/** Adds the metadata from which `dev` builds the function. */
 export function addSource(handler: LambdaFunction, { entry, options }: ToolSource): void {
   (handler.node.defaultChild as CfnResource).addMetadata(SOURCE_MARK, {
     entry,

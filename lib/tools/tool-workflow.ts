@@ -22,14 +22,14 @@ export interface ToolWorkflowProps {
   readonly results: Bucket;
   /** Writes the ends whose results do not fit into a record. */
   readonly outcomes: IFunction;
-  /** In seconds. */
+  /** The timeout of the tool, in seconds. */
   readonly timeout: number;
   readonly storage: StorageProps;
 }
 
 /**
- * The state machine of one tool. Its role may run the tool and update one table, and its metrics are those of the tool.
- * The definition is data: `lib/workflow/*.asl.json` and the expressions beside them.
+ * The state machine of one tool. Its role may run the tool and update one table, and its metrics are the metrics of the
+ * tool. The definition is data: `lib/workflow/*.asl.json` and the expressions beside them.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
@@ -73,7 +73,7 @@ export class ToolWorkflow extends Construct {
   }
 }
 
-/** An ARN made from the name, so the policy of the endpoint needs no reference to each machine. */
+/** Makes the ARN from the name, so the policy of the endpoint needs no reference to each machine. */
 export function machineArn(scope: Construct, name: string): string {
   return Stack.of(scope).formatArn({
     service: 'states',

@@ -6,7 +6,7 @@ import { isCheap } from './schema-cost.ts';
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema';
 const DRAFT_2020 = 'https://json-schema.org/draft/2020-12/schema';
-/** Keywords that the compiled code checks wrongly in some schemas: so they are refused. */
+/** Keywords that are refused: the compiled code checks them wrongly in some schemas. */
 const REFUSED = ['$dynamicRef', '$dynamicAnchor', '$recursiveRef', 'unevaluatedItems'];
 
 /**
@@ -32,7 +32,7 @@ function compile(what: string, schema: JsonSchema): string {
     const ajv = new (dialect === DRAFT_07 ? Ajv : Ajv2020)({
       code: { source: true },
       ownProperties: true,
-      // With all errors, maxLength and maxItems protect nothing: the keywords after them are checked as well.
+      // If all errors are collected, maxLength and maxItems protect nothing: the keywords after them are checked, too.
       allErrors: isCheap(schema),
       strict: false,
       validateFormats: false,
@@ -45,12 +45,12 @@ function compile(what: string, schema: JsonSchema): string {
     const stumbled = error instanceof RangeError || error instanceof TypeError;
     const problem = error instanceof Error ? error.message : String(error);
     throw new Error(
-      `${what}: ${stumbled ? 'it is no JSON Schema, is nested too deep, or refers to itself without end' : problem}`,
+      `${what}: ${stumbled ? 'it is not a JSON Schema, is nested too deep, or refers to itself without end' : problem}`,
     );
   }
 }
 
-/** Whether a part refers to itself for the same value: Ajv compiles that, and no check would end. */
+/** Whether a part refers to itself for the same value: Ajv compiles the schema, but its check never ends. */
 function isEndless(root: JsonSchema): boolean {
   const done = new Set<unknown>();
   const loops = (part: unknown, within: ReadonlySet<unknown>): boolean => {
@@ -64,7 +64,7 @@ function isEndless(root: JsonSchema): boolean {
   return partsOf(root).some((part) => loops(part, new Set()));
 }
 
-/** A schema with all that lies in it. */
+/** A schema, and all objects in it. */
 function partsOf(part: unknown): unknown[] {
   return typeof part === 'object' && part !== null ? [part, ...Object.values(part).flatMap(partsOf)] : [];
 }

@@ -5,8 +5,8 @@ import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/
 import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
 
 /**
- * The function did not run: a retry is safe even for a tool with side effects. Besides throttling, these are functions
- * that are not ready: just made or updated, idle for weeks, or still without their network, files or snapshot.
+ * Errors that mean the function did not run: a retry is safe even for a tool with side effects. Besides throttling, they
+ * mean a function that is not ready: just made or updated, idle for weeks, or still without network, files or snapshot.
  */
 const NOT_EXECUTED = [
   'TooManyRequestsException',
@@ -17,7 +17,7 @@ const NOT_EXECUTED = [
   'SnapStartTimeoutException',
   'S3FilesMountConnectivityException',
   'S3FilesMountTimeoutException',
-  // As Lambda's API spells them, and as the classes of the Java SDKs do: Step Functions takes its names from those.
+  // Both spellings, of Lambda's API and of the Java SDKs' classes: Step Functions takes its names from the SDKs.
   'EC2ThrottledException',
   'Ec2ThrottledException',
   'ENILimitReachedException',
@@ -32,7 +32,7 @@ const NOT_EXECUTED = [
   'EfsMountTimeoutException',
 ].map((name) => `Lambda.${name}`);
 
-/** The function may have run: Step Functions does not know. Retried only for a tool that may be repeated. */
+/** Errors after which the function may have run. They are retried only for a tool that may be repeated. */
 const PERHAPS_EXECUTED = [
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
@@ -40,12 +40,12 @@ const PERHAPS_EXECUTED = [
   'Lambda.ClientExecutionTimeoutException',
 ];
 
-/** The function ran and its runtime died. Retried only for a tool that may be repeated. */
+/** Errors of a runtime that died while the function ran. They are retried only for a tool that may be repeated. */
 const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
 /**
- * Numbers that the workflow shares with the rest of the server, by the name that stands for them in `<…>`. Times in ms,
- * sizes in bytes.
+ * Numbers that the workflow shares with the rest of the server, by their name in `<…>`. Times are in milliseconds, sizes
+ * in bytes.
  */
 const NUMBERS = {
   deadlineGrace: limits.deadlineGrace,
@@ -53,11 +53,11 @@ const NUMBERS = {
   inlineResult: limits.result.inline,
   eventRounds: limits.events.workflowRounds,
   expressWork: limits.express.work,
-  // `Run` is the first state, so it is entered at once. Up to 30 s late, the longest function has its full time.
+  // `Run` is the first state, so it starts at once. If it starts up to 30 s late, the longest function has its full time.
   expressLate: 5_000,
 };
 
-/** What an expression decides by, as JSONata writes it. */
+/** Tables by which expressions decide, as JSONata. */
 const TABLES = {
   perhapsExecutedNames: JSON.stringify(PERHAPS_EXECUTED),
   crashedNames: JSON.stringify(CRASHED),
@@ -69,15 +69,15 @@ const TABLES = {
 };
 
 interface EngineText {
-  /** In seconds: longer than `Run`, so that `Finish` has time to write. */
+  /** The timeout of an execution, in seconds. It is longer than `Run`, so that `Finish` has time to write. */
   readonly longestRun: number;
-  /** What stands for these names in `<…>`. */
+  /** The expressions that replace these names in `<…>`. */
   readonly names: Readonly<Record<string, string>>;
 }
 
 const ENGINES: Readonly<Record<Engine, EngineText>> = {
   standard: {
-    // 10 minutes more than any ttl.
+    // This is 10 minutes longer than any ttl.
     longestRun: MAX_TTL / 1_000 + 600,
     names: { runEnd: '$states.context.Execution.Input.deadlineAt', eventDeadline: '$x.deadlineAt', tryName: '' },
   },
@@ -97,7 +97,7 @@ interface Asl {
   readonly States: Readonly<Record<string, unknown>>;
 }
 
-/** The text that AWS and the embedded cloud run for a tool that is a function. */
+/** The definition of a tool that is a function: AWS and the embedded cloud run it. */
 export function definition(repeatable: boolean, engine: Engine = 'standard'): string {
   const workflow = asl('tool.asl.json', repeatable, engine);
   if (engine === 'standard') return JSON.stringify(workflow);
@@ -109,14 +109,14 @@ interface RunState {
   readonly Catch: readonly { readonly ErrorEquals: readonly string[]; readonly Output: string }[];
 }
 
-/** On Express the last catch, that of all errors, goes to RunFailed. */
+/** Changes the last catch, of all errors, for Express: it goes to RunFailed. */
 function toRunFailed(run: RunState): RunState {
   const all = run.Catch.at(-1);
   const cut = all && { ...all, Output: include('{% <express/run-cut.jsonata> %}', 'express'), Next: 'RunFailed' };
   return { ...run, Catch: [...run.Catch.slice(0, -1), ...(cut ? [cut] : [])] };
 }
 
-/** The same for a tool that is a state machine. Its last states are the same. */
+/** The definition of a tool that is a state machine. Its last states are the same. */
 export function machineDefinition(): string {
   const { Finish, Store, Superseded } = asl('tool.asl.json', false).States;
   const machine = asl('machine/tool.asl.json', false);
@@ -138,8 +138,8 @@ function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): As
 }
 
 /**
- * Replaces `<name.jsonata>` by that file's expression, without its comments, and the names of `NUMBERS`, `TABLES`
- * and of the engine by what they stand for.
+ * Replaces `<name.jsonata>` by the expression in the file, without its comments, and the names of `NUMBERS`, `TABLES` and
+ * the engine by their values.
  */
 export function include(text: string, engine: Engine = 'standard'): string {
   const { names } = ENGINES[engine];

@@ -244,7 +244,7 @@ test('an encryptionKey in a stack of no region is refused at synth: CDK needs it
 });
 
 test.each<[string, (stack: Stack) => Partial<McpTaskServerProps>, RegExp]>([
-  ['an invalid web ACL', () => ({ waf: 'mine' }), /waf: 'mine' is no ARN/],
+  ['an invalid web ACL', () => ({ waf: 'mine' }), /waf: 'mine' is not the ARN/],
   [
     'a domain that is a URL',
     (s) => ({ domain: { name: 'https://a.example', certificate: certificateOf(s) } }),

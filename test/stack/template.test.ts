@@ -175,7 +175,7 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
       'a tool where its function belongs',
       'x',
       { handler: (() => undefined) as never },
-      /'x': its handler is no Lambda function/,
+      /'x': its handler is not a Lambda function/,
     ],
     ['nothing to expect', 'x', { expectedDuration: Duration.seconds(0) }, /'x': an expectedDuration is above 0/],
     [

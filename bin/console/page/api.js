@@ -1,7 +1,7 @@
 /** The routes of the console. The token is the first part of the path of the page. */
 const token = location.pathname.split('/')[1] ?? '';
 
-/** What the console refuses, with the sentence that says why. */
+/** A refusal of the console, with the sentence that says why. */
 export class Refused extends Error {
   /** @param {number} status @param {string} message */
   constructor(status, message) {

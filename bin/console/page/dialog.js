@@ -3,7 +3,7 @@ import { html, render } from './lit-html.js';
 const dialog = /** @type {HTMLDialogElement} */ (document.getElementById('dialog'));
 
 /**
- * Asks for a reason. Undefined: it was not given.
+ * Asks for a reason; undefined if the operator gives none.
  *
  * @param {{ title: string, text: string, button: string, optional: boolean }} what
  * @returns {Promise<string | undefined>}

@@ -7,7 +7,7 @@ import { age, shortId, span, words } from './text.js';
 /** @typedef {import('../answers.ts').TaskRow} TaskRow */
 
 const STATUSES = ['all', 'open', 'ended', 'working', 'input_required', 'completed', 'failed', 'cancelled'];
-/** Texts by the filter of the same name of `mcp-task-server tasks list`. */
+/** Filters by age, as options of `mcp-task-server tasks list`, with their texts. */
 const AGES = [
   ['', 'any age'],
   ['newer-than=10m', 'newer than 10 minutes'],
@@ -46,7 +46,7 @@ export function listView({ tasks, now, cursor }, filters, server) {
 /** @param {URLSearchParams} filters @param {ServerAnswer} server */
 function filterForm(filters, { tools }) {
   const tool = filters.get('tool') ?? '';
-  // One that was removed still has tasks.
+  // A tool that was removed may still have tasks.
   const names = tool === '' || tools.includes(tool) ? tools : [tool, ...tools];
   return html`<form class="filters" role="search" @submit=${choose} @change=${choose}>
     ${select(

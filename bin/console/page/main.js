@@ -17,10 +17,10 @@ const [header, main, problem, said] = [place('header'), place('main'), place('pr
 /** @type {ServerAnswer | undefined} */
 let server;
 let live = true;
-/** The hash of the last list, to come back to. */
+/** The hash of the last list, for the way back. */
 let lastList = '#/';
 /**
- * What belongs to the task that is shown. In dev its payload and its log lines are the developer's own: they are shown at once.
+ * The state of the page for one task. In dev the payload and the log lines are the developer's own: they are shown at once.
  *
  * @typedef {{ answer?: TaskAnswer, shown: boolean, payload?: Payload, logs?: LogsAnswer, problem?: string, of?: string,
  *   forms: Map<string, HTMLElement> }} Shown
@@ -30,7 +30,7 @@ let lastList = '#/';
 const newTask = (of) => ({ ...(of !== undefined && { of }), shown: server?.local === true, forms: new Map() });
 /** @type {Shown} */
 let task = newTask();
-let looking = new AbortController();
+let reading = new AbortController();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -42,17 +42,17 @@ function route() {
   return { id: id === undefined ? undefined : decodeURIComponent(id), query: new URLSearchParams(query) };
 }
 
-/** Shows what is there now, and comes back. */
-async function look() {
+/** Shows the current state, and sets a timer for the next time. */
+async function refresh() {
   clearTimeout(timer);
-  looking.abort();
-  looking = new AbortController();
-  const { signal } = looking;
+  reading.abort();
+  reading = new AbortController();
+  const { signal } = reading;
   let open = true;
   try {
     server ??= await read('server', {}, signal);
     renderHeader();
-    open = await (route().id === undefined ? lookAtList(signal) : lookAtTask(signal));
+    open = await (route().id === undefined ? showList(signal) : showTask(signal));
     problem.textContent = '';
   } catch (error) {
     if (signal.aborted) return;
@@ -61,11 +61,11 @@ async function look() {
       shown(html`<nav><a href="#/" data-back>← All tasks</a></nav><h1 tabindex="-1">Not shown</h1>`);
   }
   if (signal.aborted || !live || !open || document.hidden) return;
-  timer = setTimeout(look, server?.pause ?? 1_000);
+  timer = setTimeout(refresh, server?.pause ?? 1_000);
 }
 
 /** @param {AbortSignal} signal */
-async function lookAtList(signal) {
+async function showList(signal) {
   const { query } = route();
   const answer = await read('tasks', queryOf(query), signal);
   lastList = location.hash || '#/';
@@ -77,7 +77,7 @@ async function lookAtList(signal) {
 }
 
 /** @param {AbortSignal} signal */
-async function lookAtTask(signal) {
+async function showTask(signal) {
   const { id = '', query } = route();
   const answer = /** @type {TaskAnswer} */ (
     await read(
@@ -93,20 +93,20 @@ async function lookAtTask(signal) {
   if (story !== undefined && before !== undefined && before.status !== story.status)
     say(`The task is ${words(story.status)} now`);
   if (story !== undefined && server?.local === true) task.logs = await read('logs', keyOf(answer), signal);
-  // The questions of a round are gone after it, and an attempt may have thrown.
+  // The questions of a round disappear with it, and an attempt may have thrown.
   if (task.shown && story !== undefined && (before === undefined || stampOf(before) !== stampOf(story))) {
     const first = task.payload === undefined;
     await readPayload();
     // With the right to payloads the explanation says more.
-    if (first && task.payload !== undefined) return lookAtTask(signal);
+    if (first && task.payload !== undefined) return showTask(signal);
   }
   renderTask();
   document.title = `${story?.tool ?? 'Task'} ${words(story?.status ?? '')} – ${server?.name}`;
-  // The last lines of a log come a little after the end.
+  // One more read after the end: the last lines of a log arrive late.
   return story === undefined || isOpen(story) || (before !== undefined && isOpen(before));
 }
 
-/** What a payload depends on. @param {import('../../../functions/operator/show.ts').Story} story */
+/** A stamp that changes if the payload may have changed. @param {import('../../../functions/operator/show.ts').Story} story */
 function stampOf({ updatedAt, runs }) {
   const tries = runs.flatMap(({ failures, visits = [] }) => [...failures, ...visits.flatMap((visit) => visit.tries)]);
   return `${updatedAt} ${tries.filter(({ error }) => error !== undefined).length}`;
@@ -141,7 +141,7 @@ async function showPayload() {
   await readPayload();
   renderTask();
   // With the right to payloads the explanation says more.
-  if (task.payload !== undefined) await look();
+  if (task.payload !== undefined) await refresh();
 }
 
 function hidePayload() {
@@ -193,8 +193,8 @@ async function rerun(answer) {
 async function perform(verb, request) {
   try {
     const outcome = await act(verb, request);
-    await look();
-    // After what the look says of the new status.
+    await refresh();
+    // The message follows the announcement of the new status.
     say(outcome.message, !outcome.done);
     return outcome;
   } catch (error) {
@@ -204,10 +204,10 @@ async function perform(verb, request) {
   }
 }
 
-/** How long a message stays in sight, in ms. One that says what went wrong stays until the next page. */
+/** How long a message stays visible, in milliseconds. An error stays until the next page. */
 const IN_SIGHT = 10_000;
 
-/** Tells what an act did, to eyes and to screen readers. @param {string} text */
+/** Shows the outcome of an act, also to screen readers. @param {string} text */
 function say(text, bad = false) {
   clearTimeout(hiding);
   said.textContent = text;
@@ -226,7 +226,7 @@ function shown(view) {
   const first = main.dataset.route === undefined;
   if (main.dataset.route === location.hash) return;
   main.dataset.route = location.hash;
-  // Another page begins at its head; the first one leaves the focus to the browser.
+  // Each new page gets the focus at its heading; for the first one the browser decides.
   if (
     !first &&
     !(document.activeElement instanceof HTMLSelectElement || document.activeElement instanceof HTMLInputElement)
@@ -247,7 +247,7 @@ function renderHeader() {
 /** @param {Event} event */
 function toggleLive({ currentTarget }) {
   live = /** @type {HTMLInputElement} */ (currentTarget).checked;
-  void look();
+  void refresh();
 }
 
 /** @param {KeyboardEvent} event */
@@ -261,12 +261,12 @@ function keys(event) {
 addEventListener('hashchange', () => {
   said.classList.add('unseen');
   said.textContent = '';
-  // What was asked for of one task is not asked for of another.
+  // A request to show the payload counts for one task only.
   task = newTask();
-  void look();
+  void refresh();
 });
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) void look();
+  if (!document.hidden) void refresh();
 });
 document.addEventListener('keydown', keys);
 document.addEventListener('click', (event) => {
@@ -275,4 +275,4 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   location.hash = lastList;
 });
-void look();
+void refresh();

@@ -1,12 +1,12 @@
 import { html } from './lit-html.js';
 import { amount, words } from './text.js';
 
-/** What more than one view shows. */
+/** Parts that several views show. */
 
 /** @typedef {import('../../../functions/operator/show.ts').Progress} Progress */
 /** @typedef {{ name: string, kind?: string }} Column `kind`: a class of its cells */
 
-/** A name that may break behind its underscores. @param {string} name */
+/** A name that may break after its underscores. @param {string} name */
 export const broken = (name) => name.split(/(?<=_)/).map((part, i) => (i === 0 ? part : html`<wbr />${part}`));
 
 /** @param {{ status: string, seenAs?: string, isError?: boolean }} task */
@@ -16,7 +16,7 @@ export function badge({ status, seenAs, isError }) {
   return html`<span class="badge ${failed ? 'tool-error' : status}">${failed ? 'completed: error' : words(status)}</span>${seen}`;
 }
 
-/** A bar, the amounts, and what the tool says. @param {Progress | undefined} progress */
+/** A bar, the amounts, and the tool's message. @param {Progress | undefined} progress */
 export function progressView(progress) {
   if (progress === undefined) return null;
   const { done = 0, of, message } = progress;
@@ -29,8 +29,8 @@ export function progressView(progress) {
 }
 
 /**
- * A table whose rows become cards where the window is narrow: each cell then has the name of its column before it. The
- * roles say that it is one all the same.
+ * A table whose rows become cards in a narrow window: each cell then has the name of its column before it. The roles keep
+ * it a table for screen readers.
  *
  * @param {string} label @param {readonly Column[]} columns @param {readonly (readonly unknown[])[]} rows
  */

@@ -1,4 +1,4 @@
-/** Texts of times. */
+/** Formats times and amounts. */
 
 /** `350 ms`, `1.2 s`, `3 m 20 s`. @param {number} ms */
 export function span(ms) {
@@ -17,23 +17,23 @@ export function span(ms) {
   return shown.map(({ name, count }) => `${count} ${name}`).join(' ');
 }
 
-/** In whole seconds: fractions would flicker. @param {number} ms */
+/** A duration in whole seconds: fractions would flicker. @param {number} ms */
 export const age = (ms) => (ms < 1_000 ? 'now' : span(Math.round(ms / 1_000) * 1_000));
 
-/** `2026-11-22 13:00:05Z`: in UTC, as logs have it. @param {number} at */
+/** `2026-11-22 13:00:05Z`: UTC, as in logs. @param {number} at */
 export const moment = (at) =>
   new Date(at)
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z/, 'Z');
 
-/** With milliseconds, and no date. @param {number} at */
+/** A time with milliseconds, without its date. @param {number} at */
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** The end of an id: its beginning is the time. As many characters as the verbs need. @param {string} id */
+/** The end of an id, as long as the verbs need it: the beginning is the time, which many ids share. @param {string} id */
 export const shortId = (id) => `…${id.slice(-10)}`;
 
-/** `2 of 7`. Undefined: no amount was reported. @param {{ done?: number, of?: number }} progress */
+/** `2 of 7`; undefined if the tool reported no amount. @param {{ done?: number, of?: number }} progress */
 export const amount = ({ done, of }) =>
   done === undefined ? undefined : `${done}${of === undefined ? '' : ` of ${of}`}`;
 
@@ -41,7 +41,7 @@ export const amount = ({ done, of }) =>
 export const words = (status) => status.replaceAll('_', ' ');
 
 /**
- * The link of a task that another one runs again. Both have one owner, except where each task is its own owner.
+ * The link of a task that another one runs again. Both have the same owner, unless each task is its own owner.
  *
  * @param {string} taskId @param {string} owner the owner of the other task
  */

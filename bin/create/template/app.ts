@@ -5,9 +5,9 @@ import { handler as countWords } from './tools/count-words.ts';
 const stack = new Stack(new App(), 'McpTools');
 
 const server = new McpTaskServer(stack, 'Server', {
-  // Anyone who knows the URL may call. Before real use: oauth(…) or iam().
+  // Every caller that knows the URL may call. Before real use: oauth(…) or iam().
   auth: anonymous(),
-  // The table of tasks goes with the stack. Before real use: remove this line.
+  // The table of tasks is deleted with the stack. Before real use: remove this line.
   removalPolicy: RemovalPolicy.DESTROY,
 });
 

@@ -1,6 +1,6 @@
 import { STATUSES } from '../../../functions/tasks/record.ts';
 
-/** JSON Schemas of the inputs that tools share. */
+/** The JSON Schemas of inputs that several tools have. */
 
 const text = (description: string, more: object = {}) => ({ type: 'string', minLength: 1, description, ...more });
 const time = (description: string) => text(description, { pattern: '^\\d+(\\.\\d+)?[smhd]$' });

@@ -5,17 +5,17 @@ import type { Story, Unreadable } from '../../../functions/operator/show.ts';
 import type { shownPage } from '../reads.ts';
 import { oneLine } from '../text.ts';
 
-/** What a tool answers. */
+/** The answer of a tool. */
 export interface Report {
   /** One line in the words of this server. */
   readonly text: string;
-  /** As `--json` prints it; of an act, its one outcome. */
+  /** The data that `--json` prints; the one outcome for an act. */
   readonly data: object;
-  /** The act was not done. */
+  /** Whether the act was not done. */
   readonly failed?: boolean;
 }
 
-/** Log lines of one answer, the latest ones: more would fill the context of a model. */
+/** The most log lines of one answer, the latest: more would fill the context of a model. */
 const LINES = 200;
 
 export function listed(page: ReturnType<typeof shownPage>): Report {

@@ -12,7 +12,7 @@ import { type Allowed, type Input, toolsFor, type VerbTool } from './tools.ts';
 type Call = (tool: VerbTool, input: Input) => Promise<CallToolResult>;
 
 /**
- * `mcp-task-server tasks mcp`: the verbs as an MCP server on stdin and stdout, until stdin ends. Returns the exit code.
+ * Runs `mcp-task-server tasks mcp`: an MCP server with the verbs, on stdin and stdout, until stdin ends. Returns the exit code.
  * Throws UsageError, and OperatorError if the package of the SDK is not installed.
  */
 export async function serveMcp({ words, values }: Arguments, terminal: Terminal): Promise<number> {
@@ -23,7 +23,7 @@ export async function serveMcp({ words, values }: Arguments, terminal: Terminal)
 
   const call: Call = async (tool, input) => {
     try {
-      // For each call: the tools of a stack, and the address of `dev`, change while a client keeps this server.
+      // Each call connects again: the tools of a stack, and the address of `dev`, change while a client keeps this server.
       const context = await connect(targetOf(values), { ...terminal, audit });
       const { text, data, failed } = await tool.run(input, context);
       const content = [textPart(text), textPart(JSON.stringify(data))];
@@ -58,7 +58,7 @@ function register(
   server.registerTool(name, { title, description, inputSchema, annotations }, (input) => call(tool, input));
 }
 
-/** Only this verb needs the SDK, so it is an optional peer. */
+/** Loads the SDK. Only this verb needs it, so it is an optional peer. */
 async function loadSdk() {
   try {
     const { McpServer, fromJsonSchema } = await import('@modelcontextprotocol/server');

@@ -12,15 +12,15 @@ import { firstFull, logsReader, shownPage } from '../reads.ts';
 import { ANSWERS, FILTERS, FORCE, OWNER, PART, PAYLOAD, REASON, SINCE, TASK_ID } from './inputs.ts';
 import { acted, explained, listed, logged, type Report, shown } from './report.ts';
 
-/** What the server was started with. */
+/** The rights with which the server was started. */
 export interface Allowed {
-  /** Tools that change tasks. */
+  /** Whether it offers tools that change tasks. */
   readonly writes: boolean;
-  /** What clients and tools wrote. */
+  /** Whether it shows texts of clients and tools. */
   readonly payload: boolean;
 }
 
-/** What a tool gets: its own members, which its schema has checked. */
+/** The input of a tool: some of these members, which its schema has checked. */
 export interface Input {
   readonly taskId?: string;
   readonly owner?: string;
@@ -46,9 +46,9 @@ export interface VerbTool {
   readonly title: string;
   readonly description: string;
   readonly writes: boolean;
-  /** JSON Schema of its input. */
+  /** The JSON Schema of its input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
-  /** Throws UsageError, OperatorError, and errors of AWS. */
+  /** Runs the verb. Throws UsageError, OperatorError, and errors of AWS. */
   readonly run: Run;
 }
 
@@ -141,7 +141,7 @@ function tool(name: string, title: string, described: Described & { readonly run
 
 type Act = (key: TaskKey, operator: Operator, context: OperatorContext, input: Input) => Promise<Outcome>;
 
-/** An act is always on one task, and always has a reason. */
+/** Makes a tool from an act, which here is always on one task, and always has a reason. */
 function act(
   name: string,
   title: string,

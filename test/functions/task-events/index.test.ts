@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { type TaskEventsContext, tell } from '../../../functions/task-events/index.ts';
+import { publish, type TaskEventsContext } from '../../../functions/task-events/index.ts';
 import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { answer, refuseAnswer, withInputApart } from '../../../functions/tasks/transitions/answers.ts';
@@ -38,7 +38,7 @@ async function told(
   age = 0,
 ) {
   const [audit, metrics, entries]: [string[], string[], object[]] = [[], [], []];
-  const { batchItemFailures } = await tell(
+  const { batchItemFailures } = await publish(
     { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
     {
       server: 'S',

@@ -1,12 +1,12 @@
-/** Where the bars of a lane are, in percent of the whole width. */
+/** Computes the bars of a lane, in percent of the whole width. */
 
 /** @typedef {import('../../../../functions/operator/timeline.ts').Span} Span */
 
-/** What took next to nothing is still to be seen; a failure most of all. */
+/** The least widths: even the shortest bar is visible, and a failure more so. */
 const [LEAST, LEAST_FAILED] = [0.3, 0.8];
 
 /**
- * In the order in which they are drawn: what failed comes last, over all others.
+ * The bars in the order in which they are drawn: failures come last, over all others.
  *
  * @param {readonly Span[]} spans @param {number} from @param {number} to both in ms, of the whole timeline
  * @returns {{ kind: string, x: number, width: number }[]}
@@ -22,7 +22,7 @@ export function bars(spans, from, to) {
   return all.toSorted((a, b) => Number(a.kind === 'failed') - Number(b.kind === 'failed'));
 }
 
-/** `1 of 3 tries failed (Throttled)`. Empty: none has. @param {readonly Span[]} spans */
+/** A text such as `1 of 3 tries failed (Throttled)`; empty if none failed. @param {readonly Span[]} spans */
 export function failures(spans) {
   const errors = spans.flatMap(({ error }) => error ?? []);
   if (errors.length === 0) return '';

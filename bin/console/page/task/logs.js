@@ -3,13 +3,13 @@ import { clock } from '../text.js';
 
 /** @typedef {import('../../answers.ts').LogsAnswer} LogsAnswer */
 
-/** The log lines of a task. Undefined: the page does not show them. @param {LogsAnswer | undefined} logs */
+/** Shows the log lines of a task; undefined if the page does not show them. @param {LogsAnswer | undefined} logs */
 export function logsView(logs) {
   if (logs === undefined) return null;
   const { lines, hidden } = logs;
   return html`<section aria-labelledby="logs-head">
     <h2 id="logs-head">What was logged (UTC)</h2>
-    ${lines.length === 0 ? html`<p>Nothing yet. Lines of a tool count if they hold the id of the task: those of defineTool do.</p>` : null}
+    ${lines.length === 0 ? html`<p>Nothing yet. Lines of a tool are here if they hold the id of the task, as lines of defineTool do.</p>` : null}
     <ol class="logs">${lines.map(
       ({ at, source, text, bad }) =>
         html`<li class=${bad ? 'bad' : ''}><span class="number">${clock(at)}</span> <b>${source}</b> <span class="said">${text}</span></li>`,

@@ -4,7 +4,7 @@ import { questionsView } from './questions.js';
 
 /** @typedef {import('../../../../functions/operator/payload.ts').Payload} Payload */
 
-/** Characters of one value that the page shows. */
+/** The most characters of one value that the page shows. */
 const MOST = 200_000;
 
 /** @param {string} title @param {unknown} value */
@@ -18,7 +18,7 @@ function part(title, value) {
 }
 
 /**
- * What people and the tool wrote. Of a deployed server nothing of it is on the page until it is asked for.
+ * Shows the texts of people and of the tool. For a deployed server, the page has none of them until the operator asks.
  *
  * @param {{ asks: boolean, local: boolean, forms: Map<string, HTMLElement>, payload: Payload | undefined, problem: string | undefined,
  *   onShow: () => void, onHide: () => void, onAnswer: import('./questions.js').OnAnswer }} state

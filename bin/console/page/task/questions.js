@@ -1,7 +1,7 @@
 import { html, render } from '../lit-html.js';
 
 /**
- * What a tool asks, as forms made from the schemas that it gave: strings, numbers, booleans, and choices of one or of many.
+ * Shows the questions of a tool as forms, made from their schemas: strings, numbers, booleans, and choices of one or many.
  *
  * @typedef {import('../../../../functions/tasks/tool-contract.ts').InputRequest} InputRequest
  * @typedef {{ type?: string, title?: string, description?: string, default?: unknown, enum?: unknown[], enumNames?: string[],
@@ -11,12 +11,12 @@ import { html, render } from '../lit-html.js';
  * @typedef {(key: string, answer: unknown, reason: string) => void} OnAnswer
  */
 
-/** How a text field of a format is typed in. @type {Readonly<Record<string, string>>} */
+/** The type of an input by the format of its field. @type {Readonly<Record<string, string>>} */
 const INPUTS = { email: 'email', uri: 'url', date: 'date' };
 
 /**
  * @param {Readonly<Record<string, InputRequest>>} questions
- * @param {Map<string, HTMLElement>} forms each question keeps its own element, and so what was typed into it
+ * @param {Map<string, HTMLElement>} forms each question keeps its element, with the text typed into it
  * @param {boolean} local
  * @param {OnAnswer} onAnswer
  */
@@ -30,8 +30,8 @@ export function questionsView(questions, forms, local, onAnswer) {
 }
 
 /**
- * The fields of the tool have a form of their own, and names that the page chooses: none can pass for the operator's reason,
- * nor hide a member of the form. All elements are found by selectors.
+ * Shows one question. The fields of the tool have their own form, and names that the page chooses: none can pass for the
+ * operator's reason, or hide a member of the form. All elements are found by selectors.
  *
  * @param {string} id @param {string} key @param {InputRequest} request @param {boolean} local @param {OnAnswer} onAnswer
  */
@@ -62,7 +62,7 @@ function question(id, key, { method, params = {} }, local, onAnswer) {
     try {
       answer = JSON.parse(area.value);
     } catch {
-      area.setCustomValidity('This is no JSON');
+      area.setCustomValidity('This is not JSON');
       return area.reportValidity();
     }
     return send(event, answer);
@@ -101,7 +101,7 @@ function question(id, key, { method, params = {} }, local, onAnswer) {
 /** @param {Event} event */
 const clear = ({ currentTarget }) => /** @type {HTMLTextAreaElement} */ (currentTarget).setCustomValidity('');
 
-/** A tool may name any scheme: only those of the web become links. @param {string} url */
+/** Shows a URL. A tool may name any scheme: only http and https become links. @param {string} url */
 const addressOf = (url) =>
   /^https?:\/\//i.test(url)
     ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${url}</a>`
@@ -149,7 +149,7 @@ function choicesOf({ type, enum: values, enumNames = [], oneOf, anyOf }) {
   }));
 }
 
-/** What the form holds, typed as its schema says. What is empty is left out. @param {HTMLFormElement} form @param {[string, Field][]} properties */
+/** The values of the form, typed by its schema, without empty ones. @param {HTMLFormElement} form @param {[string, Field][]} properties */
 function contentOf(form, properties) {
   const data = new FormData(form);
   const values = properties.map(([name, { type }], i) => {

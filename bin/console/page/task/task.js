@@ -21,7 +21,7 @@ export const isOpen = ({ status }) => OPEN.includes(status);
  * @param {TaskAnswer} answer
  * @param {boolean} local
  * @param {Acts} acts
- * @param {{ payload: unknown, logs: import('../../answers.ts').LogsAnswer | undefined }} data what clients and tools wrote
+ * @param {{ payload: unknown, logs: import('../../answers.ts').LogsAnswer | undefined }} data texts of clients and tools
  */
 export function taskView(answer, local, acts, { payload, logs }) {
   const { story, explanation, timeline, now } = answer;
@@ -40,7 +40,7 @@ export function taskView(answer, local, acts, { payload, logs }) {
     ${runs(story, local)}`;
 }
 
-/** No button for what would be refused. @param {Story} story @param {Explanation} explanation @param {Acts} acts */
+/** Shows a button only for an act that would not be refused. @param {Story} story @param {Explanation} explanation @param {Acts} acts */
 function buttons(story, { rerunRefusal }, { onCancel, onRerun }) {
   if (isOpen(story)) return html`<div class="buttons"><button @click=${onCancel}>Cancel …</button></div>`;
   if (rerunRefusal === undefined)

@@ -12,7 +12,7 @@ const NAMES = { people: 'people', aws: 'AWS', tool: 'the tool' };
 /** @type {readonly Waiting[]} */
 const ORDER = ['people', 'aws', 'tool'];
 
-/** Heights in pixels: of a bar, of the bar of a state, and of the axis. */
+/** Heights in pixels of a bar, a state's bar and the axis. */
 const [BAR, STATE, AXIS] = [16, 10, 20];
 
 /** @param {Lane} lane */
