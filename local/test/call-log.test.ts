@@ -3,7 +3,7 @@ import { createCallLog } from '../wire/call-log.ts';
 
 const call = (at: number) => ({ at, caller: 'c', service: 's', operation: 'o', input: {}, status: 200 });
 
-test('a mark tells what came after it', () => {
+test('a mark gives the calls after it', () => {
   const log = createCallLog(10);
   log.add(call(1));
   const mark = log.mark();
@@ -12,7 +12,7 @@ test('a mark tells what came after it', () => {
   expect(log.since().map(({ at }) => at)).toEqual([1, 2]);
 });
 
-test('the oldest go first, and a mark before them is refused rather than counted short', () => {
+test('the oldest calls are dropped first, and a mark before them is refused', () => {
   const log = createCallLog(10);
   const start = log.mark();
   for (let at = 0; at < 25; at++) log.add(call(at));

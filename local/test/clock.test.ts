@@ -12,13 +12,13 @@ describe('a movable clock', () => {
   const { cloud, write, run, item } = useFaultyCloud({ movableClock: true });
   const clock = () => cloud().clock;
 
-  test('moves that of the cloud, of its functions and of its machines, both ways', async () => {
+  test('moves the clocks of the cloud, its functions and its machines, both ways', async () => {
     for (const hours of [2, -3]) {
       clock().advance(hours * HOUR);
       const at = clock().now();
       const { clocks, plain, left } = await write({ id: 'moved' });
       expect(clocks).toEqual([about(at), about(at), about(at)]);
-      // All else of Date is as ever, and so is the time an invocation has.
+      // The rest of Date is unchanged, and so is the time that an invocation has.
       expect(plain).toEqual([5, true, true]);
       expect(left).toBeGreaterThan(0);
       const { status, stopDate } = await run(`moved-${hours}`);
@@ -28,7 +28,7 @@ describe('a movable clock', () => {
     expect(clock().now()).toEqual(about(Date.now() - HOUR));
   });
 
-  test('stands still, can be moved then, and goes on from where it was', async () => {
+  test('stops, can be moved then, and continues from there', async () => {
     clock().hold();
     const at = clock().now();
     await sleep(30);

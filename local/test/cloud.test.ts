@@ -94,7 +94,7 @@ test.each([
   expect(await promise).toEqual([status, type]);
 });
 
-test('both doors are open to this machine only', async () => {
+test('both servers answer this machine only', async () => {
   const outside = Object.values(networkInterfaces()).flatMap((all = []) => all.filter(({ internal }) => !internal));
   for (const url of [cloud.url, cloud.endpoint]) {
     const { hostname, port } = new URL(url);

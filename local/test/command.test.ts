@@ -50,7 +50,7 @@ test('says which tools cannot run here and what is left alone, and serves the ot
 });
 
 test.each([[['--unknown']], [['--port', 'x']], [['--concurrency', '0']], [['positional']]])(
-  'explains itself for %j',
+  'prints its usage for %j',
   async (flags) => {
     const { err, code } = await start(...flags).done;
     expect(code).toBe(2);
@@ -67,7 +67,7 @@ test('says that the port is in use', async () => {
   expect([err, code]).toEqual([`port ${port} is in use: choose another one with --port\n`, 1]);
 });
 
-test('shows what a failing app says', async () => {
+test('shows the error of an app that fails', async () => {
   const app = join(temporaryDir(), 'app.ts');
   writeFileSync(app, 'const problem: string = "no such construct"; throw new Error(problem);');
   const { err, code } = await start('--port', '0', '--app', app).done;

@@ -39,7 +39,7 @@ describe('in an account with one concurrent execution, while a function runs', (
     return () => end();
   });
 
-  test('a client gets a TooManyRequestsException, and finds room when it has ended', async () => {
+  test('a client gets a TooManyRequestsException, and an answer after it has ended', async () => {
     const second = lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }));
     const Reason = 'ConcurrentInvocationLimitExceeded';
     await expect(second).rejects.toMatchObject({ name: 'TooManyRequestsException', Reason });
@@ -63,7 +63,7 @@ describe('in an account with one concurrent execution, while a function runs', (
     expect([streamed.status, await streamed.json()]).toEqual([500, { message: 'Internal server error' }]);
   });
 
-  test('an asynchronous invocation is taken, and comes when there is room', async () => {
+  test('an asynchronous invocation is accepted, and runs when there is room', async () => {
     const before = worked();
     const event = new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: '{"id":"later"}' });
     expect((await lambda.send(event)).StatusCode).toBe(202);

@@ -17,7 +17,7 @@ export interface HandMade {
   readonly more?: object;
 }
 
-/** A cloud assembly written by hand, where a CDK app would be more than the test is about. */
+/** Writes a cloud assembly by hand, for tests that need no CDK app. */
 export function writeAssembly({ resources, environment, assets = {}, more = {} }: HandMade): string {
   const dir = temporaryDir();
   const write = (path: string, value: unknown) => writeFileSync(join(dir, path), JSON.stringify(value));
@@ -42,7 +42,7 @@ export function writeAssembly({ resources, environment, assets = {}, more = {} }
   return dir;
 }
 
-/** A function resource over an asset of that name. */
+/** A function resource with the asset of this name. */
 export function functionResource(asset: string, more: object = {}): object {
   return {
     Type: 'AWS::Lambda::Function',
@@ -57,7 +57,7 @@ export function functionResource(asset: string, more: object = {}): object {
 }
 
 /**
- * The endpoint of a server, by which the embedded cloud knows one: a function over the asset `code`, with the role
+ * The endpoint of a server, which the embedded cloud recognizes: a function with the asset `code` and the role
  * `ServerRole`.
  *
  * @param tools the logical ids of their functions or state machines, by name
@@ -76,10 +76,10 @@ export function serverResources(tools: Record<string, { handler: string } | { st
   };
 }
 
-/** What a resource of that server has besides. */
+/** The metadata of a resource of that server. */
 export const ofServer = (id: string) => ({ Metadata: { 'aws:cdk:path': `App/Server/${id}/Resource` } });
 
-/** A table like that of the tasks: two keys, time to live, a sparse index with keys only. */
+/** A table like the tasks table: two keys, time to live, a sparse index with keys only. */
 export function tableResource(more: object = {}): object {
   return {
     Type: 'AWS::DynamoDB::GlobalTable',
@@ -109,7 +109,7 @@ export function tableResource(more: object = {}): object {
   };
 }
 
-/** A role that a service may take, and that may do everything: for tests that are about something else. */
+/** A role that a service may assume, with all rights, for tests that do not check rights. */
 export function adminRole(service: string): object {
   const trust = { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: `${service}.amazonaws.com` } };
   const everything = { Statement: { Effect: 'Allow', Action: '*', Resource: '*' } };
@@ -117,7 +117,7 @@ export function adminRole(service: string): object {
   return { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: { Statement: trust }, Policies } };
 }
 
-/** What any AWS client needs to reach the cloud as `caller`. */
+/** Options with which an AWS client reaches the cloud as `caller`. */
 export function clientConfig({ endpoint, region }: Pick<Cloud, 'endpoint' | 'region'>, caller = 'test') {
   return { endpoint, region, credentials: { accessKeyId: caller, secretAccessKey: 'local' } };
 }

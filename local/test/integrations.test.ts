@@ -70,7 +70,7 @@ describe('lambda:invoke', () => {
   });
 });
 
-test('lambda:invoke names what Lambda refuses, and is recorded', async () => {
+test('lambda:invoke names a refusal of Lambda, and is recorded', async () => {
   const mark = calls.mark();
   for (const type of ['TooManyRequestsException', 'ResourceNotFoundException']) {
     const refused = invoke(INVOKE, { FunctionName: 'f' }, new AwsError(type, 'no', 429));

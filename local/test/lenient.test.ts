@@ -27,7 +27,7 @@ const keptOf = (Resources: Record<string, TemplateResource>) => {
   return { kept: stacks[0]?.template.Resources ?? {}, leftAlone: Object.fromEntries(leftAlone), stacks };
 };
 
-describe('what a server reaches', () => {
+describe('the resources that a server reaches', () => {
   const app = {
     Endpoint: endpoint,
     Tool: resource('AWS::Lambda::Function', 'Tool', {
@@ -55,13 +55,13 @@ describe('what a server reaches', () => {
     Vpc: resource('AWS::EC2::VPC', 'Vpc'),
   };
 
-  test('is its construct, its tools, their policies and what these name', () => {
+  test('are its construct, its tools, their policies and all that these name', () => {
     const { kept, leftAlone } = keptOf(app);
     expect(Object.keys(kept)).toEqual(['Endpoint', 'Tool', 'ToolRole', 'ToolPolicy', 'Orders']);
     expect(leftAlone).toEqual({ 'AWS::DynamoDB': 1, 'AWS::SNS': 1, 'AWS::EC2': 2 });
   });
 
-  test('has names in place of what is left alone, and no property that is not known', () => {
+  test('have names in place of resources left alone, and known properties only', () => {
     const { kept, stacks } = keptOf(app);
     expect(kept.Tool?.Properties).not.toHaveProperty('VpcConfig');
     const [resolved] = stacks.map(resolveStack);
@@ -78,7 +78,7 @@ describe('what a server reaches', () => {
   });
 });
 
-test('event source mappings of the construct run, those of others are left alone', () => {
+test('event source mappings of the construct run, others are left alone', () => {
   const mapping = (path: string, table: string) =>
     resource('AWS::Lambda::EventSourceMapping', path, { EventSourceArn: { 'Fn::GetAtt': [table, 'StreamArn'] } });
   const StreamSpecification = { StreamViewType: 'NEW_IMAGE', ResourcePolicy: {} };
@@ -95,7 +95,7 @@ test('event source mappings of the construct run, those of others are left alone
   expect(leftAlone).toEqual({ 'AWS::Lambda': 1 });
 });
 
-test('an app without a server, or with two, says what to do', () => {
+test('an app without a server, or with two, is refused with a remedy', () => {
   expect(() => keptOf({ Topic: resource('AWS::SNS::Topic', 'Topic') })).toThrow('this app has no McpTaskServer');
   const two = [stackOf({ Endpoint: endpoint }, 'One'), stackOf({ Endpoint: endpoint }, 'Two')];
   expect(() => reachedByServer(two)).toThrow(

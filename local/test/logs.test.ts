@@ -26,7 +26,7 @@ function logsWith(...lines: readonly [name: string, line: string][]) {
   };
 }
 
-test('a line is in the log group of its function: the one it names, or that of its name', async () => {
+test("a line is in its function's log group, explicit or by the function's name", async () => {
   const filter = logsWith(['named', 'a'], ['plain', 'b'], ['unknown', 'c']);
   expect((await filter({ logGroupName: 'group' })).events).toEqual(['a']);
   expect((await filter({ logGroupName: '/aws/lambda/plain' })).events).toEqual(['b']);
@@ -34,7 +34,7 @@ test('a line is in the log group of its function: the one it names, or that of i
   await expect(filter({ logGroupName: 'none' })).rejects.toMatchObject({ type: 'ResourceNotFoundException' });
 });
 
-test('a pattern finds lines with all its terms or one of those after ?, in a time, by pages', async () => {
+test('a pattern finds lines with all its terms, or one after ?, in a time, by pages', async () => {
   const filter = logsWith(['named', 'one two'], ['named', 'two "three"'], ['named', 'four']);
   const found = async (more: object) => (await filter({ logGroupName: 'group', ...more })).events;
   expect(await found({ filterPattern: '"one two"' })).toEqual(['one two']);

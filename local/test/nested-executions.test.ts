@@ -129,10 +129,10 @@ describe('the execution is stopped', () => {
     await stopped('Waits', 'g');
   });
 
-  test('even if that ends while it is being started', async () => {
+  test('even if the task ends while it starts', async () => {
     const { executionArn } = await start('Waits', 'h');
     await sfn.send(new StopExecutionCommand({ executionArn }));
-    // Long enough for a start that was under way.
+    // This is long enough for a start that was under way.
     await sleep(500);
     const states = cloud.stepFunctions.executions().filter(({ name }) => name === 'h');
     expect(states.map(({ status }) => status)).not.toContain('RUNNING');

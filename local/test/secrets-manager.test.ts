@@ -80,7 +80,7 @@ test('GenerateSecretString is honoured', () => {
 
 const DAY = 24 * 3_600_000;
 
-/** A function that rotates as the contract says, and prints its steps; at first it fails twice. */
+/** A function that rotates by the contract, and prints its steps. At first it fails twice. */
 const ROTATOR = `
   import { createRequire } from 'node:module';
   const { DescribeSecretCommand, PutSecretValueCommand, SecretsManagerClient, UpdateSecretVersionStageCommand } =
@@ -158,7 +158,7 @@ describe('rotation', () => {
     await cloud.stop();
   });
 
-  test('comes when the clock says so, counted from the current version', async () => {
+  test('comes by the clock, counted from the current version', async () => {
     const options = { movableClock: true, timeScale: 600 };
     const cloud = await startCloud({ assembly: rotating(), ...options });
     cloud.clock.advance((29 * DAY) / 600);
@@ -181,7 +181,7 @@ describe('rotation', () => {
     await expect(startCloud({ assembly: rotating(more, permission) })).rejects.toThrow(message);
   });
 
-  test('a policy of a secret may keep people from deleting it; another is refused at start', async () => {
+  test('a policy of a secret may only deny its deletion; others are refused at start', async () => {
     const policy = (Action: string) => ({
       Type: 'AWS::SecretsManager::ResourcePolicy',
       Properties: {

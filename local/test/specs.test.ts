@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startCloud } from '../cloud.ts';
 import { adminRole, functionResource, writeAssembly } from './fixture.ts';
 
-/** An app with one function, whose variables take so many bytes as JSON text. */
+/** An app with one function, whose variables take this many bytes as JSON text. */
 function withEnvironment(bytes: number): string {
   const filled = 'ü'.repeat(100);
   const Variables = { filled, rest: 'x'.repeat(bytes - Buffer.byteLength(JSON.stringify({ filled, rest: '' }))) };

@@ -31,7 +31,7 @@ describe('routes', () => {
   });
 });
 
-describe('the front door refuses', () => {
+describe('the API refuses', () => {
   test.each([
     ['POST', '//mcp/other'],
     ['POST', '/other'],
@@ -52,7 +52,7 @@ describe('the front door refuses', () => {
     ['LOCALHOST:3000', 200],
     ['[::1]:3000', 200],
     ['127.0.0.1', 200],
-  ])('or not, by the Host: %s', async (host, status) => {
+  ])('a Host of another site, not a loopback name: %s', async (host, status) => {
     const { url } = await serve(buffered({ statusCode: 200 }));
     const call = request(`${url}/plain/x`, { headers: { host } }).end();
     const [response] = await once(call, 'response');
@@ -60,7 +60,7 @@ describe('the front door refuses', () => {
     response.resume();
   });
 
-  test('what the function has not permitted it to ask for', async () => {
+  test('a call of a function that has not permitted it', async () => {
     const asked: unknown[] = [];
     const { url, errors } = await serve({}, {}, (...call) => asked.push(call) === 0);
     const answer = await fetch(`${url}/plain/x`, { method: 'POST' });
@@ -78,7 +78,7 @@ describe('the front door refuses', () => {
     expect([tooLong.status, await tooLong.json()]).toEqual([413, { message: 'Request Too Long' }]);
   });
 
-  test('in the words of the template', async () => {
+  test('with the texts of the template', async () => {
     const headers = { 'WWW-Authenticate': 'Bearer' };
     const template = '{"type":"$context.error.responseType","error":$context.error.messageString}';
     const { url } = await serve({}, { responses: new Map([['DEFAULT_4XX', { status: 401, headers, template }]]) });
@@ -92,7 +92,7 @@ describe('the front door refuses', () => {
 describe('a buffered integration', () => {
   const FAILURES: [name: string, lambda: FakeLambda, status: number, message: string][] = [
     ['that throws', buffered({ errorType: 'Error' }, { functionError: 'Unhandled' }), 502, 'Internal server error'],
-    ['that answers with no object', buffered('hello'), 502, 'Internal server error'],
+    ['whose answer is not an object', buffered('hello'), 502, 'Internal server error'],
     [
       'with a header HTTP does not know',
       buffered({ statusCode: 200, headers: { 'a b': 'x' } }),

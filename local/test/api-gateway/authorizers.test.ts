@@ -28,7 +28,7 @@ const policy = (...Statement: object[]) => ({
   context: { scope: 'a b', level: 3 },
 });
 
-/** A gateway whose authorizer answers so; what the two functions were given. */
+/** A gateway whose authorizer gives this answer. Returns the events that both functions got. */
 async function serve(answer: unknown, functionError?: 'Unhandled') {
   const asked: Record<string, unknown>[] = [];
   const events: { requestContext: { authorizer?: object; identity: object } }[] = [];
@@ -61,19 +61,19 @@ async function serve(answer: unknown, functionError?: 'Unhandled') {
 }
 
 describe('a Lambda authorizer', () => {
-  test('that cannot be asked, since Lambda throttles it, is a failure: 500', async () => {
+  test('that Lambda throttles is a failure: 500', async () => {
     const { get, events } = await serve(throttled());
     expect(await get('/things/one', 'me')).toMatchObject({ status: 500, body: '{"message":"Internal server error"}' });
     expect(events).toEqual([]);
   });
 
-  test('is not asked without the header that tells callers apart', async () => {
+  test('is not invoked without the header that identifies callers', async () => {
     const { get, asked } = await serve(policy(statement('Allow', '*')));
     expect(await get('/things/one')).toEqual({ status: 401, challenge: 'Bearer', body: '{"message":"Unauthorized"}' });
     expect(asked).toEqual([]);
   });
 
-  test('gets the request without its body, and hands its context to the function', async () => {
+  test('gets the request without its body, and passes its context to the function', async () => {
     const { get, asked, events } = await serve(policy(statement('Allow', ARN)));
     expect(await get('/things/one?x=1', 'Bearer t')).toMatchObject({ status: 200, body: 'ok' });
     expect(asked).toMatchObject([
@@ -128,7 +128,7 @@ describe('a Lambda authorizer', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('without a ttl it is asked every time', async () => {
+  test('without a ttl it is invoked every time', async () => {
     const { get, asked } = await serve(policy(statement('Allow', '*')));
     for (const _ of [1, 2]) await get('/fresh', 'Bearer a');
     expect(asked).toHaveLength(2);
@@ -145,7 +145,7 @@ describe('a Lambda authorizer', () => {
   test.each(FAILURES)('that %s', async (_title, answer, functionError, status, body) => {
     const { get, asked } = await serve(answer, functionError);
     for (const _ of [1, 2]) expect(await get('/things/one', 'Bearer t')).toMatchObject({ status, body });
-    // Nothing of it is remembered.
+    // A failure is not cached.
     expect(asked).toHaveLength(2);
   });
 });
@@ -179,7 +179,7 @@ const resource = (type: string, properties: Resource['properties']): Resource =>
   account: 'a',
 });
 
-describe('what a template may say of answers', () => {
+describe('answers that a template may have', () => {
   const mock = (answer: object, request = '{ "statusCode": 200 }') =>
     resource('AWS::ApiGateway::Method', {
       Integration: { RequestTemplates: { 'application/json': request }, IntegrationResponses: [answer] },

@@ -66,7 +66,7 @@ describe('a streaming integration', () => {
     expect(errors).toEqual([expect.stringContaining('broken')]);
   });
 
-  test('answers with what HTTP does not know', async () => {
+  test('answers with a status or header that HTTP does not allow', async () => {
     const body = new PassThrough();
     const { url } = await serve(streamed(body, { statusCode: 20 }));
     expect((await post(url)).status).toBe(502);
@@ -102,7 +102,7 @@ describe('a streaming integration', () => {
     expect(errors).toEqual(['a stream was cut: it took longer than the integration may']);
   });
 
-  test('is cut, and let go, when its reader stands still', async () => {
+  test('is cut and released when its reader stops', async () => {
     const body = new PassThrough();
     const { url, errors } = await serve(streamed(body), {
       routes: [route('/mcp', 'POST', { streaming: true, timeoutMs: 300 })],
@@ -116,12 +116,12 @@ describe('a streaming integration', () => {
     await once(body, 'close');
     clearInterval(talking);
     still.destroy();
-    // What the machine keeps for a connection, and not what was there to be sent.
+    // The buffers of a connection, and not the whole stream.
     expect(taken).toBeLessThan(40);
     expect(errors).toEqual(['a stream was cut: it took longer than the integration may']);
   });
 
-  test('is let go when the client leaves', async () => {
+  test('is released when the client disconnects', async () => {
     const body = new PassThrough();
     const { url, errors } = await serve(streamed(body));
     const client = new AbortController();
@@ -131,7 +131,7 @@ describe('a streaming integration', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is let go when it begins too late', async () => {
+  test('is released when it begins too late', async () => {
     const body = new PassThrough();
     const late = Promise.withResolvers<StreamResult>();
     const routes = [route('/mcp', 'POST', { streaming: true, timeoutMs: 30 })];

@@ -7,7 +7,7 @@ import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 
-/** A small app of every kind of resource: an endpoint that starts a machine, which runs a function and writes a table. */
+/** A small app with every kind of resource: an endpoint starts a machine, which runs a function and writes a table. */
 const app = new App();
 const stack = new Stack(app, 'Small');
 

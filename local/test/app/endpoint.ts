@@ -4,13 +4,13 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 
-// As on AWS: no client gets the address of its service.
+// As on AWS, no client is given the address of its service.
 const dynamoDb = new DynamoDBClient({});
 const stepFunctions = new SFNClient({});
 const secrets = new SecretsManagerClient({});
 const { TABLE, MACHINE, SECRET } = process.env;
 
-/** Stores an item, starts the machine on it, and says so in two pieces. */
+/** Stores an item, starts the machine on it, and answers in two pieces. */
 export const handler = awslambda.streamifyResponse(async (event: APIGatewayProxyEvent, responseStream) => {
   const id = event.body ?? '';
   const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId: SECRET }));

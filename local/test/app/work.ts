@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Answers the machine with its work done, and API Gateway with a page. Works until a file is there, if `until` names one. */
+/** Answers a result to the machine, and a page to API Gateway. If `until` names a file, works until it exists. */
 export const handler = async (event: { id?: string; ms?: number; until?: string }) => {
   console.log('working');
   await sleep(event.ms ?? 0);

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));
 });
 
-/** Stands in for AWS: answers 403 unless the signature is right for `me`. */
+/** A server in place of AWS: answers 403 unless the signature is right for `me`. */
 async function aws(answer: object) {
   const seen: string[] = [];
   const server = createServer(async (request, response) => {
@@ -55,7 +55,7 @@ test('AWS gets the request of a tool with the key and the region of the develope
   ]);
 });
 
-test('path and query stay as they are', async () => {
+test('path and query do not change', async () => {
   const { endpoint, seen } = await aws({ Functions: [] });
   await new LambdaClient({ ...tool, endpoint }).send(new ListFunctionsCommand({ Marker: 'a b+c/ü', MaxItems: 2 }));
   expect(seen[0]).toMatch(/^GET \/2015-03-31\/functions\?Marker=a%20b%2Bc%2F%C3%BC&MaxItems=2 /);
@@ -86,7 +86,7 @@ test.each([
   expect(seen.map((line) => line.split(' ')[1])).toEqual([path.replace('other', host)]);
 });
 
-test('who does not know the path, and what no AWS client signed, is refused', async () => {
+test('a caller without the secret path, and a request without a signature, are refused', async () => {
   const { endpoint, seen } = await aws({});
   const signed = { authorization: 'AWS4-HMAC-SHA256 Credential=Tool/20261122/us-east-1/sns/aws4_request' };
   const status = async (url: string, headers: Record<string, string>) =>
@@ -96,7 +96,7 @@ test('who does not know the path, and what no AWS client signed, is refused', as
   expect(seen).toEqual([]);
 });
 
-test('the client of a tool is told if AWS cannot be reached', async () => {
+test("a tool's client gets an error if AWS cannot be reached", async () => {
   const forwarder = await forwardToAws(new URL('http://127.0.0.1:1'), me);
   stops.push(forwarder.stop);
   const call = new SFNClient({ ...tool, endpoint: forwarder.url }).send(
@@ -132,7 +132,7 @@ test('each variable says where tools go; what runs here never goes to AWS', asyn
   ]);
 });
 
-test('no URL, and AWS without credentials: both are refused by the name of the variable', async () => {
+test('a value without a URL, and AWS without credentials, are refused by the variable', async () => {
   const none = async () => Promise.reject(new Error('Could not load credentials'));
   await expect(readElsewhere({ AWS_ENDPOINT_URL_SNS: 'yes' })).rejects.toThrow(
     "AWS_ENDPOINT_URL_SNS is neither a URL nor 'aws': yes",

@@ -41,14 +41,14 @@ test.each([
   expect(printed).toEqual([`10:02:11  ${words}\n`]);
 });
 
-test('what a client read and what CloudWatch would count are no news', () => {
+test('reads of a client and lines for CloudWatch are not printed', () => {
   const { log, printed } = printing();
   log('Shop-Greet', audit('retrieved'));
   log('Shop-Greet', '{"_aws":{}}');
   expect(printed).toEqual([]);
 });
 
-test('what a tool threw: the error, and the lines of its own files', () => {
+test('an error of a tool is printed with the lines of its own files', () => {
   const { log, printed } = printing();
   const trace = [
     'TypeError: no',
@@ -89,13 +89,13 @@ test.each([
     'Sandbox.Timedout',
     "it did not end within its function's timeout: raise the timeout of your ToolFunction, unless the machine is overloaded",
   ],
-])('%s says what to look at', (errorType, advice) => {
+])('%s says what to check', (errorType, advice) => {
   const { log, printed } = printing();
   log('Shop-Greet', `Invoke Error ${JSON.stringify({ errorType, errorMessage: 'm' })}`);
   expect(printed).toEqual([`10:02:11  Greet │ ✗ ${errorType}: m (${advice})\n`]);
 });
 
-test('what a tool threw names its task and attempt', () => {
+test('an error of a tool names its task and attempt', () => {
   const { log, printed } = printing();
   const error = { errorType: 'TypeError', errorMessage: 'no', trace: [] };
   log('Shop-Greet', `Invoke Error ${JSON.stringify({ ...ids, attempt: 1, ...error })}`);
@@ -112,7 +112,7 @@ test.each([
     'a thrown error',
     `Invoke Error ${JSON.stringify({ errorType: 'E', errorMessage: `a${UNSEEN}b`, trace: [`    at a${UNSEEN}b`] })}`,
   ],
-])('no character without a sign reaches the terminal: %s', (_what, line) => {
+])('no invisible character reaches the terminal: %s', (_what, line) => {
   for (const verbose of [false, true]) {
     const { log, printed } = printing(verbose);
     log('Shop-Greet', line);
@@ -136,7 +136,7 @@ test.each([
     `Invoke Error ${JSON.stringify({ errorType: 'E', errorMessage: `x\n${FORGED}`, trace: [`    at a\n${FORGED}`] })}`,
     `✗ E: x\n    │ ${FORGED}\n    at a ${FORGED}`,
   ],
-])('%s of several lines cannot look like a line of dev', (_what, line, words) => {
+])('%s of several lines cannot pass for a line of dev', (_what, line, words) => {
   const { log, printed } = printing();
   log('Shop-Greet', line);
   expect(printed).toEqual([`10:02:11  Greet │ ${words}\n`]);
@@ -148,7 +148,7 @@ test('a value in an event of the server is one line', () => {
   expect(printed).toEqual([`10:02:11  ✗ greet: its structuredContent does not fit its outputSchema: x ${FORGED}\n`]);
 });
 
-test('--verbose prints every line as it is', () => {
+test('--verbose prints every line unchanged', () => {
   const { log, printed } = printing(true);
   log('Shop-Greet', audit('retrieved'));
   expect(printed).toEqual([`10:02:11  Shop-Greet: ${audit('retrieved')}\n`]);

@@ -48,7 +48,7 @@ function checkOf(folder: string) {
   return check;
 }
 
-test('a type error is shown once, with its place', async () => {
+test('a type error is shown once, with file, line and column', async () => {
   const folder = projectWith('a.ts(3,9): error TS2322: Wrong.', 'not a problem');
   expect(await checks(folder, false, false)).toEqual([['a.ts:3:9: TS2322: Wrong.'], []]);
 });

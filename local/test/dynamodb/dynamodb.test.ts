@@ -35,7 +35,7 @@ describe('a table of the template', () => {
     expect(cloud.tables).toEqual(['things']);
   });
 
-  test('loses what has expired, and nothing else', async () => {
+  test('loses expired items only', async () => {
     const client = dynamoDbClient(cloud);
     const at = (seconds: number) => ({ expiresAt: { N: String(Math.floor(time / 1000) + seconds) } });
     await Promise.all([
@@ -59,7 +59,7 @@ describe('a table of the template', () => {
     expect(output.Items?.map(({ id }) => id?.S)).toEqual(['mistaken', 'text', 'without']);
   });
 
-  test('says and changes which attribute that is', async () => {
+  test('describes and changes the attribute of the expiry', async () => {
     const client = dynamoDbClient(cloud);
     const describeIt = async () =>
       (await client.send(new DescribeTimeToLiveCommand({ TableName }))).TimeToLiveDescription;
@@ -74,7 +74,7 @@ describe('a table of the template', () => {
     await update(true);
   });
 
-  test('what dynalite lacks is refused by name', async () => {
+  test('operations that dynalite lacks are refused by name', async () => {
     const transaction = new TransactWriteItemsCommand({ TransactItems: [{ Put: { TableName, Item: key('x') } }] });
     await expect(dynamoDbClient(cloud).send(transaction)).rejects.toThrow(
       expect.objectContaining({ name: 'UnknownOperationException' }),
@@ -95,7 +95,7 @@ describe('a table of the template', () => {
     );
   });
 
-  test('a table of a test may come on top', async () => {
+  test('a test may create another table', async () => {
     const create = new CreateTableCommand({
       TableName: 'extra',
       BillingMode: 'PAY_PER_REQUEST',
@@ -106,7 +106,7 @@ describe('a table of the template', () => {
     expect(TableDescription?.TableName).toBe('extra');
   });
 
-  describe('every call is recorded with what it consumed', () => {
+  describe('every call is recorded with its consumed capacity', () => {
     const update = (UpdateExpression: string, values: Record<string, { S: string }>, more: object = {}) =>
       new UpdateItemCommand({
         TableName,
@@ -146,7 +146,7 @@ describe('a table of the template', () => {
       expect(cloud.calls.since(mark)).toMatchObject([{ operation: 'GetItem', consumed: { table: 1, index: 0 } }]);
     });
 
-    test('a batch of reads: each item on its own, rounded up, half where it need not be consistent', async () => {
+    test('a batch of reads: each item rounded up by itself, half if not consistent', async () => {
       const client = dynamoDbClient(cloud);
       await client.send(put('medium', { x: { S: 'y'.repeat(1_500) } }));
       await client.send(put('large', { x: { S: 'y'.repeat(6_500) } }));
@@ -166,14 +166,14 @@ describe('a table of the template', () => {
       ]);
     });
 
-    test('the client that asks for that of a batch gets it for each table', async () => {
+    test('a client that asks gets the capacity of a batch for each table', async () => {
       const RequestItems = { [TableName]: { Keys: [key('counted')] } };
       const asked = new BatchGetItemCommand({ RequestItems, ReturnConsumedCapacity: 'TOTAL' });
       const { ConsumedCapacity } = await dynamoDbClient(cloud).send(asked);
       expect(ConsumedCapacity).toEqual([{ TableName, CapacityUnits: 0.5 }]);
     });
 
-    test('the client that asks gets to see it', async () => {
+    test('a client that asks gets the capacity', async () => {
       const command = new GetItemCommand({ TableName, Key: key('counted'), ReturnConsumedCapacity: 'TOTAL' });
       const { ConsumedCapacity } = await dynamoDbClient(cloud).send(command);
       expect(ConsumedCapacity).toEqual({ TableName, CapacityUnits: 0.5 });
@@ -214,7 +214,7 @@ describe('a data folder', () => {
   });
 });
 
-test('expired items go by themselves', async () => {
+test('expired items are removed by themselves', async () => {
   const cloud = await startCloud({ assembly, ttlSweepMs: 20 });
   const client = dynamoDbClient(cloud);
   await client.send(put('over', { expiresAt: { N: String(Math.floor(Date.now() / 1000) - 10) } }));
@@ -222,7 +222,7 @@ test('expired items go by themselves', async () => {
   await cloud.stop();
 });
 
-test('without recordCalls nothing is kept, and asking for it fails', async () => {
+test('without recordCalls no call is kept, and a read of them fails', async () => {
   const cloud = await startCloud({ assembly });
   await dynamoDbClient(cloud).send(put('x'));
   expect(() => cloud.calls.since()).toThrow('recordCalls');

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../json.ts';
 
 const file = createRequire(import.meta.url).resolve('dynalite/validations');
 
-/** dynalite's parser as it is, from a copy of its own: the engine changes the one of this process. */
+/** dynalite's unchanged parser, from a second copy: the engine changes the copy of this process. */
 function loadParser(): ExpressionParser {
   const load = createRequire(import.meta.url);
   delete load.cache[file];

@@ -5,7 +5,7 @@ import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 
-/** A table of each kind with a stream, and a function that reads both, with what CDK makes of roles and mappings. */
+/** A table of each kind with a stream, and a function that reads both, with the roles and mappings of CDK. */
 const stack = new Stack(new App(), 'Streamed');
 
 const partitionKey = { name: 'id', type: AttributeType.STRING };

@@ -4,7 +4,7 @@ import { startCloud } from '../../cloud.ts';
 import { synthApp } from '../../template/synth.ts';
 import { dynamoDbClient, temporaryDir } from '../fixture.ts';
 
-test('what CDK makes of an event source is read: of a TableV2 and of a Table', async () => {
+test("CDK's event sources are read, of a TableV2 and of a Table", async () => {
   const assembly = temporaryDir();
   await synthApp('local/test/event-source/app.ts', assembly);
   const lines: string[] = [];

@@ -64,7 +64,7 @@ test('a function gets the changes of a table, in the shape of AWS', async () => 
   ]);
 });
 
-test('the changes of an item come in their order, while items of others go by', async () => {
+test('the changes of an item come in order, beside changes of other items', async () => {
   const { cloud, client, events } = await start({ mapping: { BatchSize: 3 } });
   const owners = Array.from({ length: 8 }, (_, index) => `o${index}`);
   await Promise.all(
@@ -88,7 +88,7 @@ test('the changes of an item come in their order, while items of others go by', 
   }
 });
 
-test('a function that throws gets its records again, and then the queue hears of them', async () => {
+test('a function that throws gets its records again, then the queue gets a message', async () => {
   const code =
     'export const handler = async (event) => { console.log(JSON.stringify(event)); throw new Error("no"); };';
   const { cloud, client, events } = await start({
@@ -157,21 +157,21 @@ describe('a cloud is refused at start', () => {
     ['for another source', { EventSourceArn: 'arn:aws:sqs:x' }, unknown('EventSourceArn "arn:aws:sqs:x"')],
     ['for another function', { FunctionName: 'none' }, unknown('FunctionName "none"')],
     ['without a position', { StartingPosition: undefined }, unknown('StartingPosition undefined')],
-    ['for a batch of none', { BatchSize: 0 }, unknown('BatchSize 0')],
+    ['for an empty batch', { BatchSize: 0 }, unknown('BatchSize 0')],
     ['for too large a batch', { BatchSize: 10_001 }, unknown('BatchSize 10001')],
     ['for more than one batch at once', { ParallelizationFactor: 2 }, unknown('ParallelizationFactor 2')],
     ['for too short an age', { MaximumRecordAgeInSeconds: 59 }, unknown('MaximumRecordAgeInSeconds 59')],
     ['for too many retries', { MaximumRetryAttempts: 10_001 }, unknown('MaximumRetryAttempts 10001')],
     ['for too long a window', { MaximumBatchingWindowInSeconds: 301 }, unknown('MaximumBatchingWindowInSeconds 301')],
     ['for another answer', { FunctionResponseTypes: ['X'] }, unknown('FunctionResponseTypes ["X"]')],
-    ['for a pattern that is no JSON', { FilterCriteria: { Filters: [{ Pattern: '{' }] } }, 'Filters[].Pattern "{"'],
+    ['for a pattern that is not JSON', { FilterCriteria: { Filters: [{ Pattern: '{' }] } }, 'Filters[].Pattern "{"'],
     [
       'for a comparison it does not know',
       { FilterCriteria: { Filters: [{ Pattern: '{"dynamodb":{"Keys":{"id":{"S":[{"cidr":"x"}]}}}}' }] } },
       unknown('FilterCriteria.Filters[].Pattern.dynamodb.Keys.id.S {"cidr":"x"}'),
     ],
     [
-      'for a destination that is no queue of the template',
+      'for a destination that is not a queue of the template',
       { DestinationConfig: { OnFailure: { Destination: 'arn:aws:sns:x' } } },
       unknown('DestinationConfig.OnFailure.Destination "arn:aws:sns:x"'),
     ],

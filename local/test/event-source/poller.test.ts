@@ -148,7 +148,7 @@ test('a batch that fails too often is given up, with a message as AWS sends it',
   expect(errors).toEqual(['Mapping gave up 2 records: RetryAttemptsExhausted']);
 });
 
-test('without a destination what is given up is gone', async () => {
+test('without a destination, records that are given up are lost', async () => {
   const { onFailure: _, ...plain } = MAPPING;
   const { dead, errors } = await poll(entries(1), { ...plain, onFailure: undefined as never }, () => FAILED);
   expect([dead, errors.length]).toEqual([[], 1]);
@@ -198,7 +198,7 @@ describe('a function that reports failures', () => {
     ]);
   });
 
-  test('is not asked about those it has done when the others are given up', async () => {
+  test('gets no finished record again when the others are given up', async () => {
     const { batches, dead } = await poll(entries(3), reports, () => report(1));
     expect(batches).toEqual([
       [0, 1, 2],
@@ -229,7 +229,7 @@ describe('a function that reports failures', () => {
     ]);
   });
 
-  test('is believed only if the mapping says so', async () => {
+  test('counts only if the mapping says so', async () => {
     expect((await poll(entries(2), {}, () => report(0))).batches).toEqual([[0, 1]]);
   });
 });
@@ -252,7 +252,7 @@ describe('bisecting', () => {
   });
 });
 
-test('a mapping passes over what its filters do not want', async () => {
+test('a mapping skips records that its filters do not want', async () => {
   const even = { wants: ({ eventID }: { eventID?: unknown }) => Number(eventID) % 2 === 0, batchSize: 2 };
   const { batches } = await poll(entries(6), even, () => OK);
   expect(batches).toEqual([[0, 2], [4]]);

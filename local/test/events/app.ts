@@ -8,7 +8,7 @@ import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 
-/** Rules by schedule and by pattern, with all that CDK makes of their retries and queues. */
+/** Rules by schedule and by pattern, with the retries and queues of CDK. */
 const stack = new Stack(new App(), 'Rules');
 
 const undelivered = new Queue(stack, 'Undelivered', { retentionPeriod: Duration.days(14), enforceSSL: true });

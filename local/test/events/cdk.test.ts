@@ -68,7 +68,7 @@ test('a function that fails is invoked again; then its event goes to the failure
     responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
     responsePayload: { errorType: 'TypeError', errorMessage: 'on purpose' },
   });
-  // EventBridge delivered the event: what the function makes of it is not its business.
+  // EventBridge has delivered the event: a failure of the function does not concern it.
   expect(queue('Undelivered')).toEqual([]);
 });
 

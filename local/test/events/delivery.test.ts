@@ -53,7 +53,7 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
 }
 const deadLetterArn = 'arn:dead';
 
-test('an event goes to the function, or the constant input in its place', async () => {
+test('the function gets the event, or the constant input instead', async () => {
   expect((await delivery([])).sent).toEqual([JSON.stringify(event)]);
   expect((await delivery([], { input: '{"a":1}' })).sent).toEqual(['{"a":1}']);
 });
@@ -63,7 +63,7 @@ test('a function that fails is not a failed delivery', async () => {
   expect([sent.length, result, dead]).toEqual([1, failed, []]);
 });
 
-test('what Lambda refuses for now is delivered again', async () => {
+test('an event that Lambda refuses for now is delivered again', async () => {
   const broken = new AwsError('ServiceException', 'no', 500);
   const { sent, result, dead } = await delivery([throttled, broken, new Error('ECONNRESET')], { deadLetterArn });
   expect([sent.length, result, dead]).toEqual([4, failed, []]);
@@ -91,7 +91,7 @@ test.each([
   expect(errors).toEqual([expect.stringContaining('gave up an event of the rule Tick')]);
 });
 
-test('what Lambda refuses for good goes there at once', async () => {
+test('an event that Lambda refuses for good goes there at once', async () => {
   const { sent, dead } = await delivery([new AwsError('ResourceNotFoundException', 'no function', 404)], {
     deadLetterArn,
   });
@@ -113,7 +113,7 @@ test('without a dead letter queue it is dropped', async () => {
   expect([sent.length, dead]).toEqual([1, []]);
 });
 
-test('a function that has not permitted the rule to invoke it is not asked twice', async () => {
+test('a function that has not permitted the rule gets one attempt', async () => {
   const asked: unknown[] = [];
   const { sent, dead } = await delivery([], { deadLetterArn }, 1, (...call) => {
     asked.push(call);
@@ -127,7 +127,7 @@ test('a function that has not permitted the rule to invoke it is not asked twice
   expect(dead).toMatchObject([{ attributes: { ERROR_CODE: 'NO_PERMISSIONS', RETRY_ATTEMPTS: '0' } }]);
 });
 
-test('a queue that does not take what the rule sends stays empty', async () => {
+test('a queue that has not permitted the rule stays empty', async () => {
   const { dead, errors } = await delivery([], { deadLetterArn }, 1, () => false);
   expect(dead).toEqual([]);
   expect(errors).toContain('EventBridge may not send to the dead letter queue of the rule Tick');

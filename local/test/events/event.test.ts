@@ -47,7 +47,7 @@ describe('a status change', () => {
     });
   });
 
-  test('tells how the execution ended', () => {
+  test('has the end of the execution', () => {
     const stopDate = at;
     const failed = statusChangeEvent({ ...started, status: 'FAILED', stopDate, error: 'E', cause: 'why' }, at);
     expect(failed.detail).toMatchObject({ status: 'FAILED', stopDate, error: 'E', cause: 'why', output: null });

@@ -161,7 +161,7 @@ test('a request with too many entries, none, or too many bytes is refused', asyn
 });
 
 describe('a function with a right to one bus and one source', () => {
-  test('may put such events there', async () => {
+  test('may put these events there', async () => {
     const { cloud, put } = await start({}, 'Putter');
     expect(await put(entry({ EventBusName: 'orders' }))).toMatchObject({ FailedEntryCount: 0 });
     expect(cloud.permissions.unused().map(({ action }) => action)).not.toContain('events:PutEvents');

@@ -22,7 +22,7 @@ describe('a rule is refused at start', () => {
     ['for events of others', on({ source: ['aws.s3'] }), unknown('EventPattern.source ["aws.s3"]')],
     ['for events of clients and of others', on({ source: ['a', 'aws.s3'] }), 'EventPattern.source ["a","aws.s3"]'],
     [
-      'for sources that may be those of AWS',
+      'for sources that may belong to AWS',
       on({ source: [{ prefix: 'a' }] }),
       unknown('EventPattern.source [{"prefix":"a"}]'),
     ],

@@ -9,7 +9,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 
-/** One of each: a function that writes a table, a machine that invokes it and writes, too, an API, and a rule. */
+/** A function that writes a table, a machine that invokes it and also writes, an API, and a rule. */
 const stack = new Stack(new App(), 'Faulty');
 
 const table = new TableV2(stack, 'Table', { partitionKey: { name: 'id', type: AttributeType.STRING } });

@@ -27,7 +27,7 @@ export function useFaultyCloud(options: Partial<CloudOptions> = {}) {
   return {
     cloud: current,
     faults: () => current().faults,
-    /** How often a function has said so. */
+    /** How often a function has logged this. */
     said: (line: string) => lines.filter((said) => said.endsWith(line)).length,
     lines,
     ...clientsOf(current),
@@ -42,7 +42,7 @@ function clientsOf(cloud: () => Cloud) {
   return {
     once,
     item: async (id: string) => (await new DynamoDBClient(once()).send(new GetItemCommand(item(id)))).Item,
-    /** @param attempts as a client's `maxAttempts` */
+    /** @param attempts the client's `maxAttempts` */
     put: (id: string, { attempts = 1, condition = '' } = {}) =>
       new DynamoDBClient({ ...once(), maxAttempts: attempts }).send(
         new PutItemCommand({
@@ -53,7 +53,7 @@ function clientsOf(cloud: () => Cloud) {
       ),
     secret: () =>
       new SecretsManagerClient(once()).send(new GetSecretValueCommand({ SecretId: cloud().outputs.SecretArn })),
-    /** What the writer answers. */
+    /** The answer of the writer. */
     async write(event: { id: string; ms?: number }) {
       const command = new InvokeCommand({ FunctionName: cloud().outputs.WriterName, Payload: JSON.stringify(event) });
       const { Payload, FunctionError } = await new LambdaClient(once()).send(command);

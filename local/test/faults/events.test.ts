@@ -21,7 +21,7 @@ test('an event comes twice', async () => {
   expect((await ticks()).heard).toBe(2);
 });
 
-test('an event that was not known to be delivered comes again', async () => {
+test('an event whose delivery was not confirmed comes again', async () => {
   faults().add({ ...TICK, at: 'after', do: 'drop' });
   expect((await ticks()).heard).toBe(2);
 });
@@ -45,7 +45,7 @@ test('an event that Lambda refuses is delivered again, then goes to the dead let
   expect(queue).toMatchObject([{ attributes: { ERROR_CODE: 'THROTTLING', RETRY_ATTEMPTS: '1' } }]);
 });
 
-test('a worker that dies of an event is followed by another one, a minute later', async () => {
+test('an event whose worker dies runs in another worker, a minute later', async () => {
   faults().add({ service: 'lambda', operation: 'Run', caller: 'Ticker', do: 'killWorker' });
   const before = said('tick');
   const [result] = await cloud().schedules.fire('Tick');

@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 const dynamoDb = new DynamoDBClient({});
 const { TABLE, AWS_SESSION_TOKEN = '' } = process.env;
 
-/** Writes an item and tells when, by which worker, and by which clocks. */
+/** Writes an item. Returns the time, the worker and its clocks. */
 export const write = async ({ id, ms = 0 }: { id: string; ms?: number }, context: Context) => {
   console.log(`writing ${id}`);
   await sleep(ms);

@@ -11,7 +11,7 @@ const call = (more: Partial<FaultCall> = {}): FaultCall => ({
   input: {},
   ...more,
 });
-/** What strikes a thousand calls of each of two kinds. */
+/** The faults that strike a thousand calls of each of two kinds. */
 const schedule = (seed: number, rate: number) => {
   const choose = randomFaults({ seed, rate });
   return Array.from({ length: 1000 }, () => [choose(call()), choose(call({ at: 'after' }))]);
@@ -32,7 +32,7 @@ describe('a random schedule', () => {
     }
   });
 
-  test('strikes as many as it should', () => {
+  test('strikes the given share of calls', () => {
     const struck = schedule(4, 0.1)
       .flat()
       .filter((fault) => fault !== undefined);
@@ -64,25 +64,25 @@ describe('a random schedule', () => {
     ]);
   });
 
-  test('tells what it did, and spares what it should', () => {
-    const told: string[] = [];
+  test('reports each fault, and spares the calls that `only` leaves out', () => {
+    const reported: string[] = [];
     const choose = randomFaults({
       seed: 6,
       rate: 1,
       only: ({ operation }) => operation === 'PutItem',
-      onStrike: ({ operation, at }, fault, count) => told.push(`${operation} ${at} ${count} ${kindOf(fault)}`),
+      onStrike: ({ operation, at }, fault, count) => reported.push(`${operation} ${at} ${count} ${kindOf(fault)}`),
     });
     choose(call());
     choose(call({ operation: 'GetItem' }));
     choose(call());
-    expect(told).toEqual([expect.stringMatching(/^PutItem before 1 /), expect.stringMatching(/^PutItem before 2 /)]);
+    expect(reported).toEqual([expect.stringMatching(/^PutItem before 1 /), expect.stringMatching(/^PutItem before 2 /)]);
   });
 });
 
 describe('under a random schedule', () => {
   const { faults, put, item } = useFaultyCloud();
 
-  test('what was answered was carried out, and a repeat of what was not completes it', async () => {
+  test('answered calls were executed, and a repeat completes the others', async () => {
     const handle = faults().use(randomFaults({ seed: 8, rate: 0.3, only: ({ operation }) => operation === 'PutItem' }));
     const ids = Array.from({ length: 60 }, (_, index) => `random-${index}`);
     const failed = new Set<string>();

@@ -23,7 +23,7 @@ describe('a lost call', () => {
     expect([lost.hits, await item('answer')]).toEqual([1, { id: { S: 'answer' } }]);
   });
 
-  test('is made again by a client that may, which can then find its own work in its way', async () => {
+  test('is repeated by a client that may, whose first call may already have written', async () => {
     faults().add({ service: 'dynamodb', operation: 'PutItem', do: 'drop' });
     expect((await put('again', { attempts: 3 })).$metadata.attempts).toBe(2);
     faults().add({ service: 'dynamodb', operation: 'PutItem', at: 'after', do: 'drop' });
@@ -91,7 +91,7 @@ describe('a refused call', () => {
     expect(await item('half')).toBeDefined();
   });
 
-  test('is throttled as often as asked, and then not', async () => {
+  test('is throttled the given number of times', async () => {
     const throttled = faults().add({ service: 'dynamodb', do: { error: 'ThrottlingException' }, times: 2 });
     expect((await put('throttled', { attempts: 3 })).$metadata.attempts).toBe(3);
     expect(throttled.hits).toBe(2);
@@ -108,8 +108,8 @@ test('a call waits', async () => {
 test('something else happens before a call, and after it', async () => {
   const seen: unknown[] = [];
   for (const at of ['before', 'after'] as const) {
-    const look = async () => seen.push([at, (await item('watched')) !== undefined]);
-    faults().add({ service: 'dynamodb', operation: 'PutItem', at, do: { run: look } });
+    const read = async () => seen.push([at, (await item('watched')) !== undefined]);
+    faults().add({ service: 'dynamodb', operation: 'PutItem', at, do: { run: read } });
   }
   await put('watched');
   expect(seen).toEqual([
@@ -127,7 +127,7 @@ test('several faults strike a call one after the other, until one ends it', asyn
 });
 
 describe('a fault strikes', () => {
-  test('the calls it is meant for', async () => {
+  test('the calls that it names', async () => {
     const elsewhere = [
       faults().add({ service: 'states', do: 'drop' }),
       faults().add({ service: 'dynamodb', operation: 'UpdateItem', do: 'drop' }),

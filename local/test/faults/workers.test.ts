@@ -15,7 +15,7 @@ test('a worker that dies before its call has written nothing, and the next event
   expect((await write({ id: 'before' })).worker).toBe((await item('before'))?.worker?.S);
 });
 
-test('a worker that dies after its call has written, and never knew', async () => {
+test('a worker that dies after its call has written without an answer', async () => {
   const death = faults().add({ ...PUT, at: 'after', do: 'killWorker' });
   await expect(write({ id: 'after' })).rejects.toThrow(killed);
   const { worker } = await death.struck;
@@ -57,7 +57,7 @@ test('a worker may die, or be held up, before it begins with an event', async ()
   faults().add({ ...RUN, do: { run: hold } });
   const begin = performance.now();
   const { left } = await write({ id: 'unborn' });
-  // It has all its time once it begins.
+  // Its time starts when it begins.
   expect(left).toBeGreaterThan(10_000 - (performance.now() - released) - 100);
   expect(released - begin).toBeGreaterThan(148);
 });
@@ -70,15 +70,15 @@ test('a machine sees the death of a worker as it does on AWS', async () => {
 test('a process that is not the cloud’s own cannot be killed', async () => {
   expect(() => faults().add({ ...PUT, do: 'killProcess' })).toThrow('a cloud that was started as mortal');
   const always = faults().use(() => 'killProcess');
-  const client = new DynamoDBClient({ ...clientConfig(cloud(), 'nobody'), maxAttempts: 1 });
+  const client = new DynamoDBClient({ ...clientConfig(cloud(), 'unknown'), maxAttempts: 1 });
   const put = client.send(new PutItemCommand({ TableName: cloud().outputs.TableName, Item: { id: { S: 'x' } } }));
   await expect(put).rejects.toThrow('the embedded cloud failed');
   always.remove();
 });
 
-test('a caller without a worker cannot lose it', async () => {
-  faults().add({ service: 'dynamodb', caller: 'nobody', do: 'killWorker' });
-  const client = new DynamoDBClient({ ...clientConfig(cloud(), 'nobody'), maxAttempts: 1 });
+test('killWorker is refused for a caller without a worker', async () => {
+  faults().add({ service: 'dynamodb', caller: 'unknown', do: 'killWorker' });
+  const client = new DynamoDBClient({ ...clientConfig(cloud(), 'unknown'), maxAttempts: 1 });
   const put = client.send(new PutItemCommand({ TableName: cloud().outputs.TableName, Item: { id: { S: 'x' } } }));
   await expect(put).rejects.toThrow('the embedded cloud failed');
 });

@@ -17,7 +17,7 @@ const attributes = (operation: string, input: object) =>
 
 const Key = { owner: { S: 'me' }, id: { S: '1' } };
 
-describe('what is asked for', () => {
+describe('the resource of a request', () => {
   test('is the table, its index, or each table of a batch', () => {
     expect(ask('GetItem', { Key })).toMatchObject([{ action: 'dynamodb:GetItem', resource: arnOf('T') }]);
     expect(ask('GetItem', { TableName: arnOf('T'), Key })).toMatchObject([{ resource: arnOf('T') }]);
@@ -32,7 +32,7 @@ describe('what is asked for', () => {
     ]);
   });
 
-  test('by a transaction is what each part of it asks for', () => {
+  test('of a transaction is the resource of each of its parts', () => {
     const TransactItems = [{ Put: { TableName: 'T', Item: Key } }, { ConditionCheck: { TableName: 'U', Key } }];
     expect(ask('TransactWriteItems', { TransactItems }).map(({ action, resource }) => [action, resource])).toEqual([
       ['dynamodb:PutItem', arnOf('T')],

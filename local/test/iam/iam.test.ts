@@ -27,7 +27,7 @@ const states = (caller = 'test') => new SFNClient(config(caller));
 const arn = (service: string, rest: string) => `arn:aws:${service}:us-east-1:000000000000:${rest}`;
 const user = (name: string) => `arn:aws:sts::000000000000:assumed-role/Test-${name}Role/Test-${name}`;
 
-/** What an AWS client makes of the refusal. */
+/** The refusal as an AWS client sees it. */
 async function refusal(answer: Promise<unknown>): Promise<{ name: unknown; message: unknown; status: unknown }> {
   const error: unknown = await answer.then(
     () => ({}),
@@ -50,7 +50,7 @@ describe('a function may do what the policies of its role allow', () => {
     await secrets().send(new GetSecretValueCommand({ SecretId: 'Test-Key' }));
   });
 
-  test('and nothing else: DynamoDB says so in its way', async () => {
+  test('and nothing else: DynamoDB refuses with its error', async () => {
     expect(await refusal(dynamoDb().send(new PutItemCommand({ TableName: 'things', Item: Key })))).toEqual({
       name: 'AccessDeniedException',
       status: 400,
@@ -68,7 +68,7 @@ describe('a function may do what the policies of its role allow', () => {
     });
   });
 
-  test('Lambda, Step Functions and Secrets Manager in theirs', async () => {
+  test('and nothing else: Lambda, Step Functions and Secrets Manager refuse with theirs', async () => {
     const lambda = new LambdaClient(config('Worker'));
     expect(await refusal(lambda.send(new InvokeCommand({ FunctionName: 'Test-NoRights' })))).toMatchObject({
       name: 'AccessDeniedException',
@@ -89,7 +89,7 @@ describe('a function may do what the policies of its role allow', () => {
     });
   });
 
-  test('S3 in XML, under another name', async () => {
+  test('and nothing else: S3 refuses in XML, with another name', async () => {
     expect(await put('Worker', 'results/a')).toMatchObject({ status: 200 });
     expect(await put('Worker', 'other/a')).toEqual({
       status: 403,
@@ -100,7 +100,7 @@ describe('a function may do what the policies of its role allow', () => {
     expect(await put('NoRights', 'results/a')).toMatchObject({ status: 403 });
   });
 
-  test('a role that grants nothing of the kind, nothing', async () => {
+  test('and nothing without a grant', async () => {
     expect(await refusal(dynamoDb('NoRights').send(new GetItemCommand(update)))).toMatchObject({
       message: expect.stringContaining(user('NoRights')),
     });
@@ -114,7 +114,7 @@ describe('a function may do what the policies of its role allow', () => {
     expect(await dynamoDb('test').send(new GetItemCommand({ TableName: 'things', Key }))).not.toHaveProperty('Item');
   });
 
-  test('a caller outside the template, everything', async () => {
+  test('a caller outside the template may do everything', async () => {
     await dynamoDb('test').send(new PutItemCommand({ TableName: 'things', Item: Key }));
     await secrets('me').send(new PutSecretValueCommand({ SecretId: 'Test-OtherKey', SecretString: 'x' }));
   });
@@ -179,7 +179,7 @@ describe('a state machine may do what its own role allows', () => {
   });
 });
 
-describe('what is granted and not used', () => {
+describe('an unused grant', () => {
   test('is listed, by statement, action and resource; what was used is not', async () => {
     const unused = () => cloud.permissions.unused().map(({ statement, action }) => `${statement}: ${action}`);
     await put('Worker', 'results/a');
@@ -196,7 +196,7 @@ describe('what is granted and not used', () => {
   });
 });
 
-test('a function that may not write its logs is not heard, and the cloud says so', async () => {
+test('lines of a function that may not write its logs are dropped, with a notice', async () => {
   const heard: string[] = [];
   const speaking = await startCloud({
     assembly: writeAssembly({

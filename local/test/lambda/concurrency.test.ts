@@ -4,7 +4,7 @@ import { errorOf, pause, until, useBench } from './fixtures.ts';
 
 const bench = useBench();
 
-/** Answers which worker took the event, how many events it has at once, and in which order they came. */
+/** Answers the worker that took the event, its number of concurrent events, and their order. */
 const counting = `const { threadId } = require('node:worker_threads');
   let open = 0, served = 0;
   exports.handler = async ({ ms = 50, name, crash }) => {
@@ -48,7 +48,7 @@ describe('parallel invocations', () => {
     expect(begun).toEqual(names);
   });
 
-  it('go on behind one that breaks its worker', async () => {
+  it('continue after one that breaks its worker', async () => {
     const lambda = bench.open([bench.define('breaking', counting)], { maxWorkersPerFunction: 1 });
     const [broken, next] = await Promise.all([
       lambda.invoke('breaking', '{"crash":true}'),
@@ -99,7 +99,7 @@ describe('the concurrent executions of the account', () => {
     expect(JSON.parse((await lambda.invoke('abandoned', '{"ms":1}')).payload)).toMatchObject({ served: 2 });
   });
 
-  it('that a function reserves are its alone, and all it has', async () => {
+  it('that a function reserves are only its own, and its maximum', async () => {
     const functions = [bench.define('kept', counting, { reservedConcurrency: 1 }), bench.define('rest', counting)];
     const lambda = bench.open(functions, { concurrency: 101 });
     const running = lambda.invoke('kept', '{"ms":200}');
@@ -121,7 +121,7 @@ describe('the concurrent executions of the account', () => {
 });
 
 describe('throttling', () => {
-  it('refuses what waited too long for a worker', async () => {
+  it('refuses an event that waited too long for a worker', async () => {
     const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 0.01 });
     await lambda.invoke('throttled', '{"ms":1}');
     const running = lambda.invoke('throttled', '{"ms":1500}');
@@ -131,7 +131,7 @@ describe('throttling', () => {
     expect(JSON.parse((await running).payload)).toMatchObject({ served: 2 });
   });
 
-  it('does not refuse what waits for a worker that is starting', async () => {
+  it('does not refuse an event that waits for a starting worker', async () => {
     const lambda = bench.open([bench.define('starting', counting)], { timeScale: 0.0001 });
     expect(JSON.parse((await lambda.invoke('starting', '{"ms":1}')).payload)).toMatchObject({ served: 1 });
   });
@@ -173,8 +173,8 @@ describe('idle workers', () => {
   });
 });
 
-describe('a caller that goes away', () => {
-  it('is answered at once; the function goes on', async () => {
+describe('a caller that disconnects', () => {
+  it('is answered at once; the function continues', async () => {
     const lines: string[] = [];
     const lambda = bench.open([bench.define('left', counting)], { onLog: (_name, line) => lines.push(line) });
     const caller = new AbortController();
@@ -188,7 +188,7 @@ describe('a caller that goes away', () => {
     expect(lambda.workers()[0]?.count).toBe(1);
   });
 
-  it('takes back what has not begun', async () => {
+  it('withdraws an event that has not begun', async () => {
     const lines: string[] = [];
     const lambda = bench.open([bench.define('withdrawn', counting)], {
       maxWorkersPerFunction: 1,
@@ -204,7 +204,7 @@ describe('a caller that goes away', () => {
     expect(lines).toEqual(['begin first', 'end first', 'begin third', 'end third']);
   });
 
-  it('was never there when its signal is aborted before', async () => {
+  it('starts nothing if its signal is aborted before', async () => {
     const lambda = bench.open([bench.define('never', counting)]);
     await expect(lambda.invoke('never', '{}', { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
     expect(lambda.workers()[0]?.count).toBe(0);
@@ -212,7 +212,7 @@ describe('a caller that goes away', () => {
 });
 
 describe('stop', () => {
-  it('refuses what runs, what waits and what comes later, and ends every thread', async () => {
+  it('refuses running, waiting and later events, and ends every thread', async () => {
     const lambda = bench.open([bench.define('stopping', counting)], { maxWorkersPerFunction: 1 });
     const running = lambda.invoke('stopping', '{"ms":60000}');
     await until(() => lambda.workers()[0]?.busy === 1);

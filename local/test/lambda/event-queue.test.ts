@@ -4,7 +4,7 @@ import { until, useBench } from './fixtures.ts';
 
 const bench = useBench();
 
-/** Fails as often as the event says, and tells its request id. */
+/** Fails as often as the event says, and logs its request id. */
 const source = `let calls = 0;
   exports.handler = async ({ failures, ms = 0 }, { awsRequestId }) => {
     console.log('call ' + awsRequestId);
@@ -84,7 +84,7 @@ describe('an asynchronous invocation that fails', () => {
   });
 });
 
-it('an event that finds no worker in all its life is given up unheard', async () => {
+it('an event that finds no worker until it expires is given up without an attempt', async () => {
   const { attempts, records, send, lambda } = open('busy', { onFailure: 'arn:queue', maximumEventAgeSeconds: 100 });
   const busy = lambda.invoke('busy', '{"ms":400}');
   await send({ failures: 0 });

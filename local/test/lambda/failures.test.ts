@@ -29,14 +29,14 @@ describe('a function that throws', () => {
   });
 });
 
-describe('what is thrown has the name that the runtime client of AWS reports', () => {
+describe('an error has the name that the runtime client of AWS reports', () => {
   const source = `const vm = require('node:vm');
     const thrown = {
       realm: () => Object.assign(vm.runInNewContext('new Error("m")'), { name: 'Named' }),
       object: () => ({ name: 'Named', message: 'm', stack: 'a\\nb' }),
       'object without a stack': () => ({ name: 'Named', message: 'm' }),
       'object with an empty message': () => ({ name: 'Named', message: '', stack: 's' }),
-      'name that is no text': () => Object.assign(new Error('m'), { name: 5 }),
+      'name that is not text': () => Object.assign(new Error('m'), { name: 5 }),
       'no stack': () => Object.assign(new Error('m'), { stack: undefined }),
       null: () => null,
       undefined: () => undefined,
@@ -50,7 +50,7 @@ describe('what is thrown has the name that the runtime client of AWS reports', (
     ['object', 'Named'],
     ['object without a stack', 'object'],
     ['object with an empty message', 'object'],
-    ['name that is no text', 'handled'],
+    ['name that is not text', 'handled'],
     ['no stack', 'handled'],
     ['null', 'handled'],
     ['undefined', 'handled'],
@@ -99,7 +99,7 @@ describe('a worker that breaks is discarded', () => {
     expect((await lambda.invoke('breaks-later', '{}')).payload).toBe('1');
   });
 
-  it('does not lose what was logged before', async () => {
+  it('does not lose earlier log lines', async () => {
     const lines: string[] = [];
     const spec = bench.define('breaks-log', source, { memoryMb: 32 });
     const lambda = bench.open([spec], { onLog: (_name, line) => lines.push(line) });
@@ -137,7 +137,7 @@ describe('the function timeout', () => {
 });
 
 describe('kill', () => {
-  it('ends the workers as a crash would; what waits gets a new worker', async () => {
+  it('ends the workers like a crash; a waiting event gets a new worker', async () => {
     const source = `let calls = 0; exports.handler = async ({ ms }) => { console.log('on'); await new Promise((resolve) => setTimeout(resolve, ms)); return ++calls; };`;
     let begun = false;
     const lambda = bench.open([bench.define('victim', source)], {
@@ -157,6 +157,6 @@ describe('kill', () => {
   it('does nothing to a function that has no workers, and refuses an unknown one', () => {
     const lambda = bench.open([bench.define('unborn', '')]);
     lambda.kill('unborn');
-    expect(() => lambda.kill('nobody')).toThrow('Function not found');
+    expect(() => lambda.kill('unknown')).toThrow('Function not found');
   });
 });

@@ -6,7 +6,7 @@ const bench = useBench();
 it.each([
   ['in its heap', 'Array.from({ length: megabytes * 131072 }, Math.random)'],
   ['in its buffers', 'Buffer.alloc(megabytes * 2 ** 20)'],
-])('says how much memory each worker holds %s, of those that there are', async (_, made) => {
+])('returns the memory that each existing worker holds %s', async (_, made) => {
   const keeping = `const kept = [];
     exports.handler = async ({ megabytes, garbage }) => {
       const made = ${made};

@@ -19,7 +19,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** The real SDK client over a server that does nothing but hand requests to handleHttp. */
+/** The real SDK client, and a server that only passes requests to handleHttp. */
 async function clientOf(lambda: Lambda): Promise<LambdaClient> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -76,7 +76,7 @@ describe('the SDK client', () => {
     expect(JSON.parse(answer.text ?? '')).toMatchObject({ errorType: 'RangeError', errorMessage: 'no' });
   });
 
-  it('invokes asynchronously, and tries whether it could', async () => {
+  it('invokes asynchronously, and makes dry runs', async () => {
     const lines: string[] = [];
     const lambda = bench.open([bench.define('wire-event', source)], { onLog: (_name, line) => lines.push(line) });
     const client = await clientOf(lambda);
@@ -96,12 +96,12 @@ describe('the SDK client', () => {
     const refused = async (input: InvokeCommandInput) => invoke(client, input).catch((error: unknown) => error);
     const large = (bytes: number): string => JSON.stringify('x'.repeat(bytes - 2));
 
-    await expect(refused({ FunctionName: 'nobody' })).resolves.toMatchObject({
+    await expect(refused({ FunctionName: 'unknown' })).resolves.toMatchObject({
       name: 'ResourceNotFoundException',
       Type: 'User',
       $metadata: { httpStatusCode: 404 },
     });
-    await expect(refused({ FunctionName: 'nobody', InvocationType: 'DryRun' })).resolves.toMatchObject({
+    await expect(refused({ FunctionName: 'unknown', InvocationType: 'DryRun' })).resolves.toMatchObject({
       name: 'ResourceNotFoundException',
     });
     await expect(refused({ FunctionName, Payload: '{"a"' })).resolves.toMatchObject({
@@ -169,13 +169,13 @@ describe('the SDK client', () => {
 describe('handleHttp', () => {
   const request = { method: 'POST', path: '/', headers: {}, body: Buffer.from('') };
 
-  it('leaves alone what is not Lambda', async () => {
+  it('ignores paths of other services', async () => {
     const lambda = bench.open([]);
     await expect(lambda.handleHttp(request)).resolves.toBeUndefined();
     await expect(lambda.handleHttp({ ...request, path: '/2021-11-15/functions/f/x' })).resolves.toBeUndefined();
   });
 
-  it('refuses by name what of Lambda it does not know', async () => {
+  it('refuses unknown operations of Lambda by name', async () => {
     const lambda = bench.open([bench.define('f', source)]);
     for (const [method, path] of [
       ['GET', '/2015-03-31/functions/f/invocations'],

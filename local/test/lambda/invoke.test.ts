@@ -90,7 +90,7 @@ describe('the context and the environment', () => {
     ...context, remaining: context.getRemainingTimeInMillis(), env: process.env, awslambda: typeof awslambda,
   });`;
 
-  it('are those of Lambda', async () => {
+  it('are the same as in Lambda', async () => {
     const spec = bench.define('context', source, { timeoutSeconds: 900, memoryMb: 256, environment: { OWN: 'yes' } });
     const lambda = bench.open([spec]);
     const { env, remaining, awsRequestId, ...context } = JSON.parse((await lambda.invoke('context', '{}')).payload);
@@ -124,7 +124,7 @@ describe('the context and the environment', () => {
     });
   });
 
-  it('let the caller have the last word on a variable', async () => {
+  it('let the variables of the caller win', async () => {
     const lambda = bench.open([bench.define('override', source, { environment: { TZ: 'Asia/Tokyo' } })]);
     expect(JSON.parse((await lambda.invoke('override', '{}')).payload).env.TZ).toBe('Asia/Tokyo');
   });

@@ -43,7 +43,7 @@ test('a line of a log goes out at once, after the parts before it', () => {
   expect(posted).toEqual([log, { type: 'batch', messages: [chunk('a'), log] }]);
 });
 
-test('a thread that ends leaves no part behind', () => {
+test('a thread that ends sends its last parts', () => {
   const { posted, post } = open();
   post(chunk('a'));
   for (const listener of process.listeners('exit')) if (!exits.includes(listener)) listener(0);
@@ -57,7 +57,7 @@ test('the size of the heap travels alone', () => {
   expect(posted).toEqual([chunk('a'), heap]);
 });
 
-test('a handler may fill its buffer again after a write: what it wrote first arrives', async () => {
+test('a handler may fill its buffer again after a write: the first content arrives', async () => {
   const { posted, post } = open();
   const sink = portSink('e', post);
   const buffer = new Uint8Array(9_000);

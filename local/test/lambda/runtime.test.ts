@@ -57,7 +57,7 @@ def handler(event, context):
   expect(lines).toEqual(['a line of echo', 'a line of echo']);
 });
 
-test.skipIf(!hasPython)('a Decimal and NaN become what AWS makes of them; a proxy is not asked', async () => {
+test.skipIf(!hasPython)('a Decimal and NaN become the same as on AWS; no proxy is used', async () => {
   const text =
     'from decimal import Decimal\ndef handler(e, c):\n    return [Decimal("1"), Decimal("1.5"), float("nan")]';
   const spec = functionOf('numbers', 'index.py', text);
@@ -81,7 +81,7 @@ test('the runtime API answers only the process that it was opened for', async ()
   expect((await fetch(`http://${api.host}/${next}`)).status).toBe(200);
 });
 
-test.skipIf(!hasPython)('what it raises has the name, the file and the line', async () => {
+test.skipIf(!hasPython)('an error of Python has the name, the file and the line', async () => {
   const { invoke } = running(
     functionOf('raises', 'index.py', 'def handler(event, context):\n    raise KeyError("order")'),
   );
@@ -91,7 +91,7 @@ test.skipIf(!hasPython)('what it raises has the name, the file and the line', as
   expect(JSON.parse(payload).trace[0]).toMatch(/handler \(.*raises\/index\.py:2\)/);
 });
 
-test.skipIf(!hasPython)('one that cannot be loaded, hangs or exits fails by the name that AWS gives it', async () => {
+test.skipIf(!hasPython)('a function that cannot load, hangs or exits fails by the name of AWS', async () => {
   const broken = running(functionOf('broken', 'index.py', 'import no_such_module'));
   expect(JSON.parse((await broken.invoke({})).payload)).toMatchObject({ errorType: 'ModuleNotFoundError' });
   const hangs = running(functionOf('hangs', 'index.py', 'import time\ndef handler(e, c):\n    time.sleep(60)'));

@@ -6,7 +6,7 @@ import { errorOf, pause, textOf, until, useBench } from './fixtures.ts';
 
 const bench = useBench();
 
-/** Answers which worker took the event, and how many events it had at once. Waits for a file, or computes until it is there. */
+/** Answers the worker that took the event, and its concurrent events. Waits for a file, or computes until it exists. */
 const source = `const { threadId } = require('node:worker_threads');
   const { existsSync } = require('node:fs');
   let open = 0;
@@ -21,7 +21,7 @@ const source = `const { threadId } = require('node:worker_threads');
     if (act === 'throw') throw new Error(act);
     return { threadId, atOnce };
   };`;
-/** An event shares a worker soon: the time that it waits for a worker of its own is a matter of this scale. */
+/** The scale that makes an event share a worker soon: it divides the wait for the event's own worker. */
 const soon = { sharedWorkers: true, timeScale: 0.2 };
 const event = (value: object) => JSON.stringify(value);
 const flag = () => join(temporaryDir(), 'set');
@@ -42,7 +42,7 @@ describe('events of a function that wait', () => {
     expect(ended).toBe(0);
   });
 
-  it('have a worker each as long as one more may start', async () => {
+  it('have a worker each while another one may start', async () => {
     const lambda = bench.open([bench.define('few', source)], { ...soon, maxWorkersPerFunction: 3 });
     const until_ = flag();
     const three = times(3, () => lambda.invoke('few', event({ until: until_ })));
@@ -56,7 +56,7 @@ describe('events of a function that wait', () => {
   });
 
   it('do not share a worker whose event ends soon', async () => {
-    // Half a second of patience becomes two minutes.
+    // A wait of half a second becomes two minutes.
     const options = { sharedWorkers: true, timeScale: 250, maxWorkersPerFunction: 2 };
     const lambda = bench.open([bench.define('short', source)], options);
     const all = await Promise.all(times(6, () => lambda.invoke('short', event({ ms: 30 }))));
@@ -106,7 +106,7 @@ describe('events of a function that wait', () => {
 describe('a worker that events share', () => {
   const one = { ...soon, maxWorkersPerFunction: 1 };
 
-  it('times out each event for itself, then takes no more, and ends with the last', async () => {
+  it('times out each event separately, then takes no more, and ends with the last', async () => {
     const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 0.5 })], { ...one, timeScale: 0.1 });
     await lambda.invoke('late', '{}');
     const late = lambda.invoke('late', event({ ms: 60_000 }));
@@ -120,7 +120,7 @@ describe('a worker that events share', () => {
     expect(lambda.workers()[0]).toMatchObject({ count: 1, busy: 0 });
   });
 
-  it('fails an event alone that throws, and all of its events when it exits or is killed', async () => {
+  it('fails only the event that throws, and all events when it exits or is killed', async () => {
     const lambda = bench.open([bench.define('breaks', source)], one);
     const send = (value: object) => lambda.invoke('breaks', event(value));
     const file = flag();
@@ -142,7 +142,7 @@ describe('a worker that events share', () => {
     expect(JSON.parse((await send({})).payload)).toMatchObject({ atOnce: 1 });
   });
 
-  it('says of each line which event wrote it, parts of lines included', async () => {
+  it('logs each line with the event that wrote it, parts of lines included', async () => {
     const writes = `console.log('init');
       const { existsSync } = require('node:fs');
       exports.handler = async ({ name, until }, { awsRequestId }) => {
@@ -189,7 +189,7 @@ describe('streams', () => {
     expect(lambda.workers()[0]?.count).toBe(3);
   });
 
-  it('all fail that wait for a worker whose module does not load', async () => {
+  it('that wait for a worker all fail if its module does not load', async () => {
     const lambda = bench.open([bench.define('unloadable', 'throw new Error("bad");')], { sharedWorkers: true });
     const failures = times(5, () => lambda.invokeStreaming('unloadable', '{}').catch(String));
     expect(await Promise.all(failures)).toEqual(times(5, () => 'FunctionError: Error: bad'));

@@ -71,7 +71,7 @@ describe('a streamed response', () => {
     expect(lines).toEqual(['worked on']);
   });
 
-  it('holds the function back when its reader stops reading', async () => {
+  it('pauses the function when its reader stops reading', async () => {
     const source = streaming(`stream = begin(stream); let sent = 0;
       for (let i = 0; i < 64; i++) {
         if (!stream.write(Buffer.alloc(16384, 'x'))) await new Promise((resolve) => stream.once('drain', resolve));
@@ -92,7 +92,7 @@ describe('a streamed response', () => {
     expect(sent).toBe(64);
   });
 
-  it('is what middy makes of a handler, bundled as it is deployed', async () => {
+  it("works with middy's handler, bundled as deployed", async () => {
     const entry = `import middy from '@middy/core'; import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
       export const handler = middy({ executionMode: executionModeStreamifyResponse })
         .handler(async (event) => ({ statusCode: 202, headers: { 'content-type': 'text/plain' }, body: 'z'.repeat(event.length) }));`;
@@ -136,12 +136,12 @@ describe('a streaming function that fails', () => {
 
   it('after its answer has ended: the answer stands', async () => {
     const source = streaming(
-      'stream = begin(stream); stream.write("whole"); stream.end(); await sleep(20); throw new Error("nobody cares");',
+      'stream = begin(stream); stream.write("whole"); stream.end(); await sleep(20); throw new Error("too late");',
     );
     const lines: string[] = [];
     const lambda = bench.open([bench.define('whole', source)], { onLog: (_name, line) => lines.push(line) });
     const { body } = await lambda.invokeStreaming('whole', '{}');
-    await until(() => lines.join().includes('nobody cares'));
+    await until(() => lines.join().includes('too late'));
     await expect(textOf(body)).resolves.toBe('whole');
   });
 
@@ -168,7 +168,7 @@ describe('a streaming function that fails', () => {
     ['never writes', 'begin(stream).end();', 'ended before its metadata'],
     ['ends with its only chunk', 'begin(stream).end("chunk");', 'ended before its metadata'],
     ['sends no metadata', 'stream.write("x".repeat(20000)); stream.end();', '16 KB'],
-    ['sends metadata that are none', 'begin(stream, [1]).write("x"); stream.end();', 'not a JSON object'],
+    ['sends metadata that are not an object', 'begin(stream, [1]).write("x"); stream.end();', 'not a JSON object'],
   ])('as it %s: API Gateway could not read it', async (name, code, message) => {
     const fn = name.replaceAll(' ', '-');
     const lambda = bench.open([bench.define(fn, streaming(code))]);
@@ -179,7 +179,7 @@ describe('a streaming function that fails', () => {
     expect(lambda.workers()[0]?.count).toBe(1);
   });
 
-  it('by being used wrongly', async () => {
+  it('by wrong use', async () => {
     const lambda = bench.open([
       bench.define('type', streaming('stream.write("x"); stream.setContentType("a/b");')),
       bench.define('sync', 'exports.handler = awslambda.streamifyResponse(() => 1);'),
@@ -196,7 +196,7 @@ describe('a streaming function that fails', () => {
   });
 });
 
-describe('a consumer that goes away', () => {
+describe('a consumer that disconnects', () => {
   const source = streaming(`await sleep(event.wait ?? 0); stream = begin(stream);
     for (let i = 0; i < 40; i++) {
       if (!stream.write(Buffer.alloc(16384))) await new Promise((resolve) => stream.once('drain', resolve));
@@ -235,6 +235,6 @@ describe('the two kinds of invocation', () => {
   });
 
   it('unknown functions are refused for both', async () => {
-    await expect(bench.open([]).invokeStreaming('nobody', '{}')).rejects.toMatchObject({ status: 404 });
+    await expect(bench.open([]).invokeStreaming('unknown', '{}')).rejects.toMatchObject({ status: 404 });
   });
 });

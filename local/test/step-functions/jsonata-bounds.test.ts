@@ -4,7 +4,7 @@ import { serve, single } from './support.ts';
 const STACK = 'threw an error during evaluation: Stack overflow error: Check for non-terminating recursive function.';
 const MEMORY = 'threw an error during evaluation: Expression evaluation memory limit exceeded';
 
-/** What a Pass with this expression gives: its output, or why it failed. */
+/** The output of a Pass with this expression, or the cause of its failure. */
 async function outcome(expression: string, input: unknown = {}): Promise<unknown> {
   const local = await serve(single({ Type: 'Pass', Output: `{% ${expression} %}` }));
   const { output, error, cause } = await local.run(input);
@@ -21,7 +21,7 @@ const doubled = (n: number) => `($p := function($s, $n) { $n = 0 ? $s : $p($s & 
 const recursive = (n: number) => `($f := function($n) { $n = 0 ? 0 : 1 + $f($n - 1) }; $f(${n}))`;
 const sum = (terms: number) => Array(terms).fill('1').join('+');
 
-describe('the depth of an evaluation is bounded below that of AWS', () => {
+describe('the depth of an evaluation is bounded below the bound of AWS', () => {
   it.each([
     ['89 terms', sum(89), 89],
     ['lists in lists', `$count(${'['.repeat(80)}1${']'.repeat(80)})`, 1],
@@ -32,7 +32,7 @@ describe('the depth of an evaluation is bounded below that of AWS', () => {
     expect(await outcome(expression)).toEqual(value);
   });
 
-  it('members of one list or object are no levels', async () => {
+  it('members of one list or object do not count as levels', async () => {
     const members = Array.from({ length: 200 }, (_, n) => `"k${n}": ${n} + 1`);
     expect(await outcome(`$count($keys({ ${members.join()} }))`)).toBe(200);
     expect(await outcome(`$sum([${members.map((_, n) => `(${n} + 1)`).join()}])`)).toBe((200 * 201) / 2);
@@ -50,14 +50,14 @@ describe('the depth of an evaluation is bounded below that of AWS', () => {
     expect(await outcome(expression)).toEqual(failing(STACK));
   });
 
-  it('is counted for each evaluation on its own', async () => {
+  it('is counted separately for each evaluation', async () => {
     const local = await serve(single({ Type: 'Pass', Output: `{% ${recursive(25)} %}` }));
     const runs = await Promise.all(Array.from({ length: 20 }, () => local.output()));
     expect(new Set(runs)).toEqual(new Set([25]));
   });
 });
 
-describe('the memory of an evaluation is bounded below that of AWS', () => {
+describe('the memory of an evaluation is bounded below the bound of AWS', () => {
   it.each([
     ['a string of 2^22 characters', doubled(22), 2 ** 22],
     ['a list of 350,000 numbers', '[1..350000] ~> $count()', 350_000],

@@ -58,7 +58,7 @@ describe('the functions AWS adds', () => {
 });
 
 describe('an expression', () => {
-  it('without an answer is a States.QueryEvaluationError with expression, field, state and event', async () => {
+  it('without a result is a States.QueryEvaluationError with expression, field, state, event', async () => {
     expect(await failing('$states.input.missing')).toMatchObject({
       status: 'FAILED',
       error: 'States.QueryEvaluationError',
@@ -120,7 +120,7 @@ describe('an expression', () => {
   });
 });
 
-it('the known function names are those jsonata has, and those AWS adds', async () => {
+it("the known function names are jsonata's and AWS's", async () => {
   const added = new Set(['parse', 'hash', 'range', 'partition', 'uuid']);
   for (const name of FUNCTION_NAMES) {
     const found = await jsonata(`$exists($${name})`).evaluate(undefined);

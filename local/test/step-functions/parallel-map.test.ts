@@ -177,7 +177,7 @@ describe('Map', () => {
     expect(await local.output()).toMatchObject({ Error: 'States.QueryEvaluationError' });
   });
 
-  it('nests: the inner item stands in context, the outer Map sees its own', async () => {
+  it('nests: the inner item is in the context, the outer Map sees its own', async () => {
     const inner = {
       Type: 'Map',
       Items: '{% [$states.input, $states.input * 10] %}',

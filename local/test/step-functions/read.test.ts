@@ -23,7 +23,7 @@ it.each([
   await expect(local.client.send(command as DescribeExecutionCommand)).rejects.toThrow(named('InvalidArn'));
 });
 
-describe('what can be read back', () => {
+describe('reads', () => {
   it('DescribeExecution shows a running and a closed execution', async () => {
     const done = gate();
     const local = await serve(task(), { task: () => done.promise });

@@ -53,7 +53,7 @@ export interface Local {
   /** Waits until the execution is closed. */
   ended(arn: string): Promise<DescribeExecutionOutput>;
   run(input?: unknown): Promise<DescribeExecutionOutput>;
-  /** Runs and answers the parsed output; fails if the execution did. */
+  /** Runs an execution and returns the parsed output. Fails if the execution fails. */
   output(input?: unknown): Promise<unknown>;
   events(arn: string): Promise<string[]>;
   snapshot(arn: string): { states: readonly string[]; transitions: number };
@@ -61,7 +61,7 @@ export interface Local {
 
 type Setup = Partial<StepFunctionsOptions> & { task?: Integration };
 
-/** The engine behind a real HTTP port and the real SDK client; gone when the test ends. */
+/** The engine behind a real HTTP port, and the real SDK client. Both end with the test. */
 export async function serve(specs: StateMachineSpec | StateMachineSpec[], setup: Setup = {}): Promise<Local> {
   const { task: integration = async () => ({}), ...options } = setup;
   const changes: StatusChange[] = [];
@@ -146,10 +146,10 @@ async function answer(engine: StepFunctions, request: http.IncomingMessage, resp
   }
 }
 
-/** A promise to settle from outside. */
+/** A promise that a test settles. */
 export const gate = <T = unknown>() => Promise.withResolvers<T>();
 
-/** Counts what is under way at the same time. */
+/** Counts the calls that are under way at the same time. */
 export function gauge() {
   const seen = { open: 0, most: 0, calls: 0 };
   const enter = () => {

@@ -3,7 +3,7 @@ import { type IntegrationCall, StatesError } from '../../step-functions/index.ts
 import { gate, gauge, machineArn, RESOURCE, ROLE, serve, task } from './support.ts';
 
 describe('Task', () => {
-  it('tells the integration who calls what with which arguments', async () => {
+  it('passes caller, Resource and Arguments to the integration', async () => {
     const calls: IntegrationCall[] = [];
     const local = await serve(task({ Arguments: { n: '{% $states.input.n %}' } }), {
       task: async (call) => void calls.push(call),
@@ -21,7 +21,7 @@ describe('Task', () => {
     expect(await local.output([1, 2])).toEqual({ echo: [1, 2] });
   });
 
-  it('hands out copies, so an integration that changes its arguments changes nothing else', async () => {
+  it('passes copies, so an integration that changes its arguments changes nothing else', async () => {
     const local = await serve(task({ Arguments: '{% $states.input %}', Output: '{% $states.input %}' }), {
       task: async (call) => Object.assign(call.arguments as object, { a: 'changed' }),
     });
@@ -101,7 +101,7 @@ describe('TimeoutSeconds of a Task', () => {
     },
   );
 
-  it('aborts the signal and ignores what comes later', async () => {
+  it('aborts the signal and ignores later results', async () => {
     const late = gate();
     const signals: AbortSignal[] = [];
     const local = await serve(task({ TimeoutSeconds: 1, Catch: catchTimeout }), {

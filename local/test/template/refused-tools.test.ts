@@ -102,7 +102,7 @@ describe('a tool that cannot run is refused by name, and all others run', () => 
     await expect(startCloud({ assembly })).rejects.toThrow(reason);
   });
 
-  test('for a state machine, and for one that needs what is refused', async () => {
+  test('for a state machine, and for one that needs a refused resource', async () => {
     const Resource = 'arn:aws:states:::lambda:invoke';
     const calls = machine(
       { A: { Type: 'Task', Resource, Arguments: { FunctionName: '${Tool}' }, End: true } },
@@ -144,7 +144,7 @@ describe('a tool that cannot run is refused by name, and all others run', () => 
   });
 });
 
-describe('what the server itself needs is refused at the start', () => {
+describe('a resource of the server itself is refused at the start', () => {
   test.each<[string, Record<string, object>, RegExp]>([
     ['its table', { Tasks: { ...tableResource(replicas), ...ofServer('Tasks') } }, /does not know Replicas/],
     ['a policy on its role', { Policy: policy('ServerRole', unknownCondition) }, /DateLessThan/],
@@ -153,12 +153,12 @@ describe('what the server itself needs is refused at the start', () => {
   });
 });
 
-test('a deployment that changes why a tool cannot run says the new reason', async () => {
+test('a deployment that changes why a tool cannot run shows the new reason', async () => {
   const cloud = await run(appOf({ Tool: fn({ Runtime: 'java25' }) }));
   const { refused } = cloud.redeploy(appOf({ Tool: fn({ Runtime: 'ruby3.4' }) }));
   expect(refused).toEqual([]);
   expect(cloud.refusedTools().get('tool')).toContain('ruby3.4');
   expect((await cloud.lambda.invoke('Test-Tool', '{}')).payload).toContain('ruby3.4');
-  // Only a new cloud can run what was refused.
+  // Only a new cloud can run a refused tool.
   expect(cloud.redeploy(appOf({})).refused).toEqual(['AWS::Lambda::Function Tool']);
 });

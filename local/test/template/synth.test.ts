@@ -6,7 +6,7 @@ import { temporaryDir } from '../fixture.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** What `synthesize` says of an app that throws in a line of `length` characters of a library. */
+/** The error of `synthesize` for an app that throws in a library's line of `length` characters. */
 async function saidOf(length: number): Promise<string> {
   const folder = temporaryDir();
   const throwing = 'exports.check = (name) => { throw new TypeError(`${name} is not valid`); };';
@@ -38,7 +38,7 @@ test('a line of 300 characters that threw is shown', async () => {
 
 test.each([
   ['leaves the rules of CDK to the deployment', {}, undefined, 'false'],
-  ['checks them for an app that fails by them', { '@aws-cdk/core:validateAgainstDefaultRules': true }, undefined, '-'],
+  ['checks them for an app that asks to fail by them', { '@aws-cdk/core:validateAgainstDefaultRules': true }, undefined, '-'],
   ['checks them for a developer who says so', {}, 'true', 'true'],
 ])('a synth %s', async (_, context, environment, seen) => {
   vi.stubEnv('CDK_VALIDATION', environment);

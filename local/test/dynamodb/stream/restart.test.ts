@@ -9,7 +9,7 @@ import type { StreamRecord } from '../../../dynamodb/stream/index.ts';
 import { temporaryDir } from '../../fixture.ts';
 import { keyOf, type Streamed, startStreamed, streamedStack, TableName } from './streamed.ts';
 
-/** Keeps what it gets in a file: that outlives the process that is killed. */
+/** Keeps its events in a file, which outlives the killed process. */
 const code = `import { appendFileSync } from 'node:fs';
 export const handler = async ({ Records }) => {
   if (process.env.BROKEN) throw new Error('broken');
@@ -41,7 +41,7 @@ const delivered = (): StreamRecord[] =>
         .map((line) => JSON.parse(line))
     : [];
 
-/** Runs a cloud in a process until it is killed. Returns the items as the writers got them. */
+/** Runs a cloud in a process until it is killed. Returns the items as their writers saw them. */
 async function killed(fault: object | undefined, afterMs = 60_000): Promise<object[]> {
   const script = join(import.meta.dirname, 'process.ts');
   const args = [script, assembly, dataDir(), file(), fault ? JSON.stringify(fault) : ''];
@@ -53,7 +53,7 @@ async function killed(fault: object | undefined, afterMs = 60_000): Promise<obje
   return (await output).split('\n').flatMap((line) => (line.endsWith('}') ? [JSON.parse(line)] : []));
 }
 
-/** Every answered write has its record, and the records of an item lead without a gap to the item as it is. */
+/** Checks that every answered write has its record, and that an item's records lead to the item without a gap. */
 async function check({ cloud, client }: Streamed, answered: readonly object[]): Promise<void> {
   await cloud.streams.drained();
   const records = [...new Map(delivered().map((record) => [record.eventID, record])).values()];
@@ -78,19 +78,19 @@ test.each([
   ['between a write and its answer', { ...UPDATE, at: 'after' }],
   ['before a batch is delivered', { ...DELIVER, at: 'before' }],
   ['between a batch and its answer', { ...DELIVER, at: 'after' }],
-])('a process killed %s loses no record and makes none up', async (_name, fault) => {
+])('a process killed %s loses no record, and adds none', async (_name, fault) => {
   const answered = await killed(fault);
   expect(answered.length).toBeGreaterThan(10);
   await check(await start(), answered);
 });
 
-test('nor does one that is killed at any time, again and again', async () => {
+test('a process killed at any time, many times, loses no record', async () => {
   const answered: object[] = [];
   for (const ms of [30, 90, 160]) answered.push(...(await killed(undefined, ms)));
   await check(await start(), answered);
 });
 
-test('what a stopped cloud has not delivered comes once after its next start', async () => {
+test('records that a stopped cloud has not delivered come once after its next start', async () => {
   const first = await start({ BROKEN: 'yes' });
   for (const id of ['a', 'b']) await first.client.send(new PutItemCommand({ TableName, Item: keyOf(id) }));
   const made = first.cloud.streams.records(TableName);
@@ -110,7 +110,7 @@ test('what a stopped cloud has not delivered comes once after its next start', a
   expect(numbers).toEqual([...numbers].sort());
 });
 
-test('what was kept for a mapping that the template has no longer is forgotten', async () => {
+test('records for a mapping that the template no longer has are dropped', async () => {
   const first = await start({ BROKEN: 'yes' });
   await first.client.send(new PutItemCommand({ TableName, Item: keyOf('a') }));
   await first.cloud.stop();

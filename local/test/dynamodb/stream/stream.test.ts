@@ -138,7 +138,7 @@ describe('time to live', () => {
   const identity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
   const over = { expiresAt: { N: String(Math.floor(Date.now() / 1000) - 100) } };
 
-  test('removes an item by its own name, with its old image', async () => {
+  test('removes an item under its service name, with the old image', async () => {
     const { cloud, put, remove, records } = await start();
     await put('a', over);
     await put('b', over);

@@ -6,7 +6,7 @@ import { adminRole, clientConfig, functionResource, tableResource, writeAssembly
 export const LISTENER = 'export const handler = async (event) => { console.log(JSON.stringify(event)); };';
 
 export interface StreamedStack {
-  /** Properties of the event source mapping. Without any there is none. */
+  /** Properties of the event source mapping. @default no mapping */
   readonly mapping?: object;
   readonly code?: string;
   readonly table?: object;
@@ -39,7 +39,7 @@ export function streamedStack({ mapping, code = LISTENER, table = {}, role = adm
 
 export const toDead = { OnFailure: { Destination: { 'Fn::GetAtt': ['Dead', 'Arn'] } } };
 
-/** A running cloud of the stack. `lines`: what its function wrote, parsed. */
+/** A running cloud of the stack. `lines` has the parsed lines of its function. */
 export async function startStreamed(stack: StreamedStack | string, options: Partial<CloudOptions> = {}) {
   const lines: string[] = [];
   const assembly = typeof stack === 'string' ? stack : streamedStack(stack);

@@ -7,7 +7,7 @@ import { answers, arn, later, useJournal } from './journalled.ts';
 const { file, interrupted, open } = useJournal();
 
 describe('a call whose answer was lost', () => {
-  it('is made as such, with its id and its Arguments of then', async () => {
+  it('is repeated as lost, with its id and its first Arguments', async () => {
     const spec = task({ Arguments: { id: '{% $uuid() %}', at: '{% $millis() %}' } });
     const before = answers();
     await interrupted(spec, { task: before.integration }, () => before.calls.length === 1);
@@ -20,7 +20,7 @@ describe('a call whose answer was lost', () => {
     expect(await local.describe(arn)).toMatchObject({ output: '"found"' });
   });
 
-  it('of an integration that waits: the same call is made again until it has begun', async () => {
+  it('of an integration that waits is repeated until it has begun', async () => {
     const spec = task({ Arguments: { id: '{% $uuid() %}', at: '{% $millis() %}' } });
     const waiting = () => {
       const { calls, integration } = answers();
@@ -43,7 +43,7 @@ describe('a call whose answer was lost', () => {
     expect(readFileSync(file(), 'utf8').match(/"type":"called"/g)).toHaveLength(1);
   });
 
-  it('answered AGAIN is evaluated and made once more, now; its state is not entered again', async () => {
+  it('answered AGAIN is evaluated and made once more; its state is not entered again', async () => {
     const spec = task({ Arguments: '{% $millis() %}', TimeoutSeconds: 600 });
     const before = answers();
     await interrupted(spec, { timeScale: 1, task: before.integration }, () => before.calls.length === 1);

@@ -13,7 +13,7 @@ describe('an execution keeps the definition it began with (row 23)', () => {
       States: { S: call({ Next: output }), [output]: { Type: 'Pass', Output: output, End: true } },
     });
 
-  it('when another one of the same name is deployed, which is for those that start later', async () => {
+  it('when another one of the same name is deployed, for later executions', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
     const local = await open(version('new'), { task: async () => 'ok' });
@@ -41,7 +41,7 @@ describe('an execution keeps the definition it began with (row 23)', () => {
     );
   });
 
-  it('fails by name when what it calls is no longer known', async () => {
+  it('fails by name when its Resource is no longer known', async () => {
     const before = answers();
     await interrupted(version('old'), { task: before.integration }, () => before.calls.length === 1);
     const local = await open(machine({ StartAt: 'S', States: { S: { Type: 'Pass', End: true } } }), {
@@ -54,7 +54,7 @@ describe('an execution keeps the definition it began with (row 23)', () => {
     });
   });
 
-  it('which is stored once, however many began with it', async () => {
+  it('which is stored once, for any number of executions', async () => {
     const local = await open(version('old'), { task: hang });
     for (let i = 0; i < 10; i += 1) await local.start();
     const lines = readFileSync(file(), 'utf8').trimEnd().split('\n');

@@ -41,7 +41,7 @@ const closed = (execution: number): ClosedRecord => ({
   input: '{}',
 });
 
-/** A journal on the file, and the closed executions that it gets. */
+/** A journal on the file, and its closed executions. */
 function open(compactAt?: number) {
   const known = readJournal(file);
   const over = [...known.closed];
@@ -52,7 +52,7 @@ function open(compactAt?: number) {
 const lines = () => readFileSync(file, 'utf8').trimEnd().split('\n');
 const types = () => lines().map((line) => JSON.parse(line).type);
 
-describe('what is written', () => {
+describe('a record', () => {
   it('is on disk when the call returns, and is read back unchanged', () => {
     const { journal } = open();
     journal.started(started(1), spec);
@@ -72,7 +72,7 @@ describe('what is written', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('is nothing any more once the journal is closed', () => {
+  it('is dropped once the journal is closed', () => {
     const { journal } = open();
     journal.started(started(1), spec);
     journal.close();
@@ -109,7 +109,7 @@ describe('a file that the last process left', () => {
     });
   });
 
-  it('holds lines longer than it is read at once', () => {
+  it('may have lines longer than one read', () => {
     const { journal } = open();
     const long = 'é'.repeat(1_500_000);
     journal.started(started(1, { input: long }), spec);
@@ -133,7 +133,7 @@ describe('a file that the last process left', () => {
   });
 });
 
-describe('it does not grow for ever', () => {
+describe('the journal does not grow without a bound', () => {
   it('at the start it is rewritten: one line per closed execution, without answers', () => {
     const first = open();
     first.journal.started(started(1), spec);
@@ -150,7 +150,7 @@ describe('it does not grow for ever', () => {
     expect(after.closed).toEqual([{ type: 'closed', ...closed(1) }]);
   });
 
-  it('a definition stands there once for all its executions, and goes with the last of them', () => {
+  it('a definition is there once for all its executions, and goes with the last one', () => {
     const { journal, over } = open(10_000);
     for (let i = 1; i <= 5; i += 1) journal.started(started(i), spec);
     journal.started(started(6, { machine: 'other' }), spec);
@@ -190,7 +190,7 @@ describe('it does not grow for ever', () => {
     const { journal } = open(1_000);
     journal.started(started(1), spec);
     const blocked = `${file}.new`;
-    // What stands in the way is a folder: as good as a full disk, for the superuser, too.
+    // A folder of this name has the effect of a full disk, even for the superuser.
     mkdirSync(blocked);
     for (let ask = 1; ask <= 50; ask += 1) journal.answered(answer(1, ask));
     expect(readJournal(file).running[0]?.answers).toHaveLength(50);

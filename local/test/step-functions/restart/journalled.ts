@@ -10,11 +10,11 @@ type Setup = Parameters<typeof serve>[1];
 
 export const hang = () => new Promise<never>(() => {});
 export const arn = executionArn('a');
-/** A clock that is so far ahead: of a process that starts so much later. */
+/** The clock of a process that starts this much later. */
 export const later = (seconds: number) => () => Date.now() + seconds * 1000;
 export const call = (fields: object = {}) => ({ Type: 'Task', Resource: RESOURCE, ...fields });
 
-/** Answers the calls in turn; the rest never. */
+/** Answers the calls in turn. Later calls get no answer. */
 export function answers(...results: unknown[]) {
   const calls: IntegrationCall[] = [];
   const integration = async (one: IntegrationCall) => {
@@ -26,7 +26,7 @@ export function answers(...results: unknown[]) {
   return { calls, integration };
 }
 
-/** A journal for each test of a file, and engines that go on from it, one after the other. */
+/** A journal for each test of a file, and engines that continue from it, one after the other. */
 export function useJournal() {
   let journal = '';
   beforeEach(() => {
@@ -41,7 +41,7 @@ export function useJournal() {
     const local = await open(specs, setup);
     await local.start({ i: 1 }, 'a');
     await until(() => ready(local));
-    // Waits for what the last event set off, and for nothing else.
+    // Waits for the effects of the last event only.
     await new Promise((resolve) => setImmediate(resolve));
     await local.engine.stop();
   }

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createStepFunctions, type StepFunctions } from '../../../step-functions/index.ts';
 import { machine, machineArn, RESOURCE } from '../support.ts';
 
-/** Of this process, once all garbage is collected. */
+/** The heap of this process after a garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -19,12 +19,12 @@ async function runMany(engine: StepFunctions, count: number): Promise<void> {
   }
 }
 
-it('keeps of a closed execution its texts and its events, and nothing of what ran it', async () => {
+it('keeps only the texts and events of a closed execution', async () => {
   const Work = { Type: 'Task', Resource: RESOURCE, Arguments: {}, TimeoutSeconds: 60, Next: 'Done' };
   const definition = machine({ StartAt: 'Work', States: { Work, Done: { Type: 'Succeed' } } });
   const engine = createStepFunctions([definition], { integrations: { [RESOURCE]: async () => ({}) } });
   onTestFinished(engine.stop);
-  // Code that is compiled meanwhile is no execution.
+  // Compiled code must not count as memory of executions.
   await runMany(engine, 1000);
   const before = heapUsed();
   await runMany(engine, 2000);

@@ -56,7 +56,7 @@ const definitions: Record<string, object> = {
   Nameless: only(task('states:startExecution.sync:2', { Arguments: child(), Output: '{% $states.result.Output %}' })),
 };
 
-/** Says in a file that it runs; a first attempt never ends. */
+/** Writes a file when it runs. A first attempt never ends. */
 const work = `import { appendFileSync } from 'node:fs';
 export const handler = async ({ file, attempt }) => {
   appendFileSync(file, 'ran\\n');
@@ -128,7 +128,7 @@ describe('a function was running when the process ended', () => {
     errorMessage: expect.stringMatching(/^RequestId: \S+ Error: Runtime exited with error: signal: killed$/),
   };
 
-  it('the task fails by that name', async () => {
+  it('the task fails by the name of the exit', async () => {
     await begin('Invokes');
     await until(() => runs() === 1);
     await restart();
@@ -170,7 +170,7 @@ it('an update whose answer was lost is made again', async () => {
 describe.each(['Named', 'Nameless'])('an execution was waiting for another one (%s)', (machine) => {
   const children = () => cloud.stepFunctions.executions().filter(({ arn }) => arn.includes(':Child:'));
 
-  it('both go on, and it waits for the same one', async () => {
+  it('both continue, and it waits for the same one', async () => {
     await begin(machine);
     await until(() => children().length === 1);
     const [before] = children();
@@ -182,7 +182,7 @@ describe.each(['Named', 'Nameless'])('an execution was waiting for another one (
   it('the other one had ended: its output is taken', async () => {
     await begin(machine);
     await ended(machine);
-    // The first answer of the first execution is that of its task.
+    // The first answer of the first execution belongs to its task.
     await restart({ type: 'answered', execution: 1 });
     expect(children()).toMatchObject([{ status: 'SUCCEEDED' }]);
     expect(await ended(machine)).toMatchObject({ status: 'SUCCEEDED', output: '"of the child"' });

@@ -4,7 +4,7 @@ import type { Integration, IntegrationCall } from '../../../step-functions/index
 import { single, until } from '../support.ts';
 import { call, useJournal } from './journalled.ts';
 
-// What it replaces may already be loaded: test files share a process.
+// The replaced modules may already be loaded: test files share a process.
 vi.hoisted(() => vi.resetModules());
 
 vi.mock('node:fs', async (original) => {
@@ -16,7 +16,7 @@ const journal = useJournal();
 
 const counted = () => vi.mocked(fsync).mock.calls.length + vi.mocked(fsyncSync).mock.calls.length;
 
-/** How often the disk was waited for: at the start of the engine, and between its start and the end of one call. */
+/** Counts waits for the disk: at the start of the engine, and between its start and the end of one call. */
 async function syncs(integration: Integration): Promise<number> {
   vi.mocked(fsync).mockClear();
   vi.mocked(fsyncSync).mockClear();
@@ -33,7 +33,7 @@ async function syncs(integration: Integration): Promise<number> {
 test("a function's start is on disk before it runs: a power cut does not run it twice", async () => {
   const order: string[] = [];
   const run = async ({ begins }: IntegrationCall) => {
-    // As Lambda does before it passes the event to a worker.
+    // Lambda does the same before it passes the event to a worker.
     await begins();
     order.push('runs');
     return null;

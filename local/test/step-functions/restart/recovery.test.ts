@@ -154,7 +154,7 @@ describe('Catch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('hands on Error and Cause when it has no Output', async () => {
+  it('passes on Error and Cause when it has no Output', async () => {
     const { integration } = failing('E');
     const local = await serve(task({ Catch: [{ ErrorEquals: ['E'], Next: 'Caught' }] }), { task: integration });
     expect(await local.output()).toEqual({ Error: 'E', Cause: 'why' });

@@ -10,7 +10,7 @@ import { executionArn, machine, machineArn, RESOURCE } from '../support.ts';
 const dir = temporaryDir();
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Everything that could come out differently the next time, at once and several times over. */
+/** A machine with every source of differences between runs, several of each. */
 const call = (fields: object = {}) => ({ Type: 'Task', Resource: RESOURCE, ...fields });
 const retry = [{ ErrorEquals: ['E'], IntervalSeconds: 1, MaxAttempts: 2, JitterStrategy: 'FULL' }];
 const branch = (name: string) => ({
@@ -94,7 +94,7 @@ const linesOf = (text: string) => text.trimEnd().split('\n');
 const parsed = (lines: string[], type: string) =>
   lines.map((line) => JSON.parse(line) as Line).filter((line) => line.type === type);
 
-/** Runs one execution to its end, and answers what its journal and its history say. */
+/** Runs one execution to its end. Returns its journal and its history. */
 async function recorded(task: Integration) {
   const journal = join(dir, randomUUID());
   const run = start({ journal, task });

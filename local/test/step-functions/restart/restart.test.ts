@@ -9,7 +9,7 @@ const taken = expect.objectContaining({ name: 'ExecutionAlreadyExists' });
 const historyOf = async (local: Local) =>
   (await local.client.send(new GetExecutionHistoryCommand({ executionArn: arn }))).events;
 
-describe('what was started exists', () => {
+describe('a started execution exists', () => {
   it('even when the process ends before the first state: nothing was called, nothing is lost', async () => {
     const before = await open(task());
     const request = { stateMachineArn: machineArn(), name: 'a', input: '{"i":1}' };
@@ -20,7 +20,7 @@ describe('what was started exists', () => {
     const found = await local.describe(arn);
     expect(found).toMatchObject({ status: 'SUCCEEDED', input: '{"i":1}', output: '"done"' });
     expect(answer).toEqual({ executionArn: arn, startDate: Number(found.startDate) / 1000 });
-    // With the definition it began with: its Arguments are another.
+    // It keeps its first definition: the new one has other Arguments.
     expect(calls).toMatchObject([{ lost: false, arguments: {} }]);
   });
 
@@ -46,7 +46,7 @@ describe('what was started exists', () => {
     expect(await local.describe(arn)).toMatchObject({ status: 'ABORTED' });
   });
 
-  it('stop sends no end event: it did not end', async () => {
+  it('stop sends no end event: the execution did not end', async () => {
     const local = await open(single({ Type: 'Wait', Seconds: 9_999 }));
     await local.start({}, 'a');
     await local.engine.stop();
@@ -62,7 +62,7 @@ describe('what was started exists', () => {
   });
 });
 
-describe('what is closed stays closed', () => {
+describe('a closed execution stays closed', () => {
   const Fail = { Type: 'Fail', Error: 'E', Cause: 'why' };
   const Choices = [{ Condition: '{% $states.input.fails %}', Next: 'Fail' }];
   const spec = machine({
@@ -112,7 +112,7 @@ describe('what is closed stays closed', () => {
     expect(await late.start({ fails: false }, 'a')).toBe(arn);
   });
 
-  it('what was forgotten of it stays forgotten, and so it is counted', async () => {
+  it('its dropped texts stay dropped, and count as dropped', async () => {
     const first = await open(spec);
     for (const name of ['a', 'b', 'c']) await first.ended(await first.start({ fails: false }, name));
     await first.engine.stop();
@@ -127,7 +127,7 @@ describe('what is closed stays closed', () => {
   });
 });
 
-describe('what came back counts', () => {
+describe('an answer before the restart counts', () => {
   it('the result of a task: it is not called again', async () => {
     const spec = machine({
       StartAt: 'S',
@@ -145,7 +145,7 @@ describe('what came back counts', () => {
     expect(calls).toMatchObject([{ arguments: 'one' }]);
   });
 
-  it('its failure, for the Catch and the Retry that took it, and the attempts that it used up', async () => {
+  it('the failure of a task, for the Catch and Retry that took it, with its attempts', async () => {
     const fields = {
       Arguments: '{% $states.context.State.RetryCount %}',
       Retry: [{ ErrorEquals: ['E'], MaxAttempts: 2 }],
@@ -183,7 +183,7 @@ describe('what came back counts', () => {
     expect(local.snapshot(arn)).toMatchObject({ transitions: 6 });
   });
 
-  it('a branch that another one took down with it is not called again', async () => {
+  it('a branch that the failure of another one aborted is not called again', async () => {
     const branches = [
       { StartAt: 'Open', States: { Open: call({ Arguments: 'open', End: true }) } },
       { StartAt: 'Fails', States: { Fails: call({ Arguments: 'fails', End: true }) } },

@@ -5,7 +5,7 @@ import { answers, arn, hang, later, useJournal } from './journalled.ts';
 
 const { interrupted, open } = useJournal();
 
-describe('time goes on while nothing runs', () => {
+describe('time passes while no process runs', () => {
   const waiting = (local: Local) => local.snapshot(arn).states.length > 0;
 
   it.each([
@@ -68,7 +68,7 @@ describe('time goes on while nothing runs', () => {
     expect(await local.describe(arn)).toMatchObject({ status: 'TIMED_OUT' });
   });
 
-  it('of what fell due meanwhile, the earliest comes first', async () => {
+  it('of timers that became due meanwhile, the earliest comes first', async () => {
     const branch = (name: string, Seconds: number) => ({
       StartAt: name,
       States: {
