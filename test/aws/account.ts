@@ -5,7 +5,7 @@ import { definitions, expressDefinition } from './row.ts';
 /** Below this, a few waiting clients use up what an account may run at once (docs/deploying.md, "Deploy"). */
 const FEW = 100;
 
-/** Looks at the account, and changes nothing. Answers false if AWS finds a definition wrong. */
+/** Reads the account, and changes nothing. Returns false if AWS finds a definition wrong. */
 export async function lookAtAccount(sfn: SFNClient, region: string, print: (line: string) => void): Promise<boolean> {
   const lambda = new LambdaClient({ region });
   const concurrency = await lambda.send(new GetAccountSettingsCommand({})).then(

@@ -3,7 +3,7 @@ import { runFailure } from '../../functions/tasks/failures.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** A change of the record as the workflow hands it from state to state, without its placeholders. */
+/** A change of the record as the workflow passes it between states, without its placeholders. */
 export interface DecodedChange {
   readonly set: Attributes;
   readonly remove: readonly string[];
@@ -41,13 +41,13 @@ export function decode(update: string, names: Attributes, values: Attributes): D
   return { set: pick(isSet), remove: remove.toSorted(), when: pick((placeholder) => !isSet(placeholder)) };
 }
 
-/** Of a state's output: what Finish gets. */
+/** Reads the change in a state's output, which Finish gets. */
 export function decodedOutput(output: unknown): unknown {
   if (!isObject(output) || typeof output.update !== 'string') return output;
   return decode(output.update, objectOf(output.names), objectOf(output.values));
 }
 
-/** Of what Finish sends. */
+/** Reads the change in the request of Finish. */
 export function decodedArguments(sent: unknown): unknown {
   if (!isObject(sent) || typeof sent.UpdateExpression !== 'string') return sent;
   const { UpdateExpression, ExpressionAttributeNames, ExpressionAttributeValues, ...rest } = sent;
@@ -58,7 +58,7 @@ export function decodedArguments(sent: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const objectOf = (value: unknown) => (isObject(value) ? value : {});
 
-/** Which attributes a change takes away. */
+/** The attributes that a change removes. */
 const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef', 'refused'];
 const ENDED = ['due', 'dueAt', ...INPUT, 'progressToken'].toSorted();
 export const removed = { failed: ENDED, completed: ENDED, asking: ['refused'] };

@@ -2,13 +2,13 @@ import type { TestStateInput, TestStateOutput } from '@aws-sdk/client-sfn';
 import { createStepFunctions, type IntegrationCall, StatesError } from '../../local/testing.ts';
 import { checkRequest } from './request-rules.ts';
 
-/** In place of the index of a retrier. */
+/** The value in place of a retrier's index. */
 const NOBODY = -1;
 
 /**
- * What `TestState` answers (inspection level DEBUG), by the embedded Step Functions: it runs a machine of this state,
- * mocked, to whose neighbours nothing is left to do. To get to attempt n the state is really tried n times: `earlier`
- * are the errors of those before; where there are none, they went as the mock says.
+ * Answers like `TestState` (inspection level DEBUG), by the embedded Step Functions: it runs a machine with this state,
+ * mocked, whose neighbours do nothing. For attempt n the state is tried n times: `earlier` has the errors of the attempts
+ * before; without it, they end as the mock says.
  */
 export async function testStateLocally(
   request: TestStateInput,
@@ -45,7 +45,7 @@ function checkCount(before: readonly number[], now: number, said: number): void 
 }
 
 interface Run {
-  /** The outcome of the attempt asked for; none if it is to be retried. */
+  /** The outcome of the wanted attempt; none if a retry follows. */
   readonly end: TestStateOutput;
   /** The arguments of every attempt, up to the one after it. */
   readonly sent: readonly unknown[];

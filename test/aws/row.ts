@@ -4,24 +4,24 @@ import { definition, machineDefinition } from '../../lib/workflow/definition.ts'
 /** The tool workflows: of a function, of one that may be repeated, of a state machine. */
 export type Workflow = 'tool' | 'repeatable' | 'machine';
 
-/** One line of the table: a state, its input, what its integration answers, and what then comes of it. */
+/** One line of the table: a state, its input, the answer of its integration, and the result. */
 export interface Row {
   readonly title: string;
   readonly workflow: Workflow;
   readonly state: string;
-  /** Of the state. @default the input of the execution */
+  /** The input of the state. @default the input of the execution */
   readonly input?: unknown;
   /** The mocked answer of the integration; neither for a state that is no task. */
   readonly result?: unknown;
   readonly error?: string;
   readonly cause?: string;
-  /** The errors of the attempts before this one, where they did not go as this one. @default none */
+  /** The errors of earlier attempts, if they differ from this one. @default none */
   readonly earlier?: readonly string[];
   /** How many attempts there were before. @default as many as in `earlier` */
   readonly retries?: number;
   /** How many of them were taken by the retrier of this error. @default all */
   readonly retrierRetryCount?: number;
-  /** What the execution was started with beside `execution`. */
+  /** More input of the execution, beside `execution`. */
   readonly more?: object;
   readonly expected: Expected;
 }
@@ -58,10 +58,10 @@ export const definitions: Readonly<Record<Workflow, string>> = {
   machine: filled(machineDefinition()),
 };
 
-/** Its states are those of `repeatable`: only their times differ. */
+/** It has the states of `repeatable`, with other times. */
 export const expressDefinition = filled(definition(true, 'express'));
 
-/** What every execution of the table was started with. */
+/** The input of every execution of the table. */
 export const execution = {
   owner: 'o',
   taskId: 't',
@@ -86,7 +86,7 @@ export function requestOf(row: Row): TestStateInput {
     inspectionLevel: 'DEBUG',
     context: JSON.stringify(contextOf(state, retries, { ...execution, ...row.more })),
     mock: errorOutput === undefined ? { result: JSON.stringify(result) } : { errorOutput },
-    // It counts for an error only.
+    // The count matters for an error only.
     ...(retrierRetryCount > 0 && row.expected.status !== 'SUCCEEDED' && { stateConfiguration: { retrierRetryCount } }),
   };
 }

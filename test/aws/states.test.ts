@@ -11,7 +11,7 @@ const testState = onAws ? askingAws() : (row: Row) => testStateLocally(requestOf
 
 function askingAws(): (row: Row) => Promise<TestStateOutput> {
   // It is throttled below one request in a second.
-  // The SDK puts `sync-` before the host of TestState, which other hosts than AWS's do not have.
+  // The SDK puts `sync-` before the host of TestState. Only AWS has this host.
   const disableHostPrefix = (process.env.AWS_ENDPOINT_URL_SFN ?? process.env.AWS_ENDPOINT_URL) !== undefined;
   const sfn = new SFNClient({ maxAttempts: 10, retryMode: 'adaptive', disableHostPrefix });
   return (row) => sfn.send(new TestStateCommand(requestOf(row)));

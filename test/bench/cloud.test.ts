@@ -19,13 +19,13 @@ test('each row has as many tasks as their times per second say, and no time of n
       expect(p95).toBeGreaterThanOrEqual(p50);
       expect(p99).toBeGreaterThanOrEqual(p95);
     }
-    // A task is a call and at least one look.
+    // A task is a call and at least one poll.
     expect(task.p50).toBeGreaterThan(create.p50);
     expect(cpuMsPerTask).toBeGreaterThan(0);
   }
 });
 
-test('a start ends with its first task, after the front door listens', async () => {
+test('a start ends with its first task, after the API listens', async () => {
   const { listens, firstTask } = await measureStart({ assembly }, 1);
   expect(listens.p50).toBeGreaterThan(0);
   expect(firstTask.p50).toBeGreaterThan(listens.p50);

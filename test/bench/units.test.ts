@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { measureUnits, type Row } from './units/measure.ts';
 import { startUnitsWorld, type UnitsWorld } from './units/world.ts';
 
-/** Less than the 100 of `npm run proof -- units`: what grows with them is bounded by their number here. */
+/** Fewer than the 100 of `npm run proof -- units`: the units that grow with them are bounded by this number. */
 const OPEN_TASKS = 15;
 
 let world: UnitsWorld | undefined;
@@ -20,7 +20,7 @@ test.each<[string, string, number, number]>([
   ['tasks/get', 'working', 1.5, 0],
   ['tools/call, refused: the first', 'no free slot', OPEN_TASKS + 3, 3],
   ['tools/call, refused: the next 2 s', 'no free slot', 2, 0],
-  // Ten of the newest are looked at.
+  // Ten of the newest are checked.
   ['tools/call, a new task', 'of which the newest has ended', 10 + 3, 7],
   ['subscriptions/listen, opened', `on ${OPEN_TASKS - 1} open tasks`, 1.5 * OPEN_TASKS, 1],
   ['subscriptions/listen, a later read', `on ${OPEN_TASKS - 1} open tasks`, 0.5 * (OPEN_TASKS - 1), 0],
@@ -33,13 +33,13 @@ test.each<[string, string, number, number]>([
   expect(found[0]?.write).toBeLessThanOrEqual(write);
 });
 
-test('the indexes of a simple task cost 5 write units beside those of the table', () => {
+test('the indexes of a simple task cost 5 more write units than the table', () => {
   const simple = rows.find(({ request }) => request === 'a simple task altogether, without polls');
   // `due`: in and out. `status`: in, and from one status to another.
   expect(simple?.index).toBe(2 + 3);
 });
 
-test('what is measured is not nothing: each request but a direct call reads or writes', () => {
+test('each measured request reads or writes, except a direct call', () => {
   expect(rows.filter(({ read, write }) => read + write === 0).map(({ request }) => request)).toEqual([
     'tools/call of a forbidden tool',
   ]);

@@ -8,7 +8,7 @@ import { startServer } from './waiting/server.ts';
 
 /**
  * `npm run bench:waiting`: 200 `subscriptions/listen` and 200 `tasks/result` streams over 200 runs of one function that
- * sleep for 30 seconds, and what others wait for meanwhile; then 100 tasks created in parallel, each cancelled at once.
+ * sleep for 30 seconds, and the times of other calls meanwhile; then 100 tasks created in parallel, each cancelled at once.
  * Prints the numbers; exits 1 when one is beyond its bound. All on 127.0.0.1, within three minutes.
  */
 const NAP = 30_000;
@@ -53,7 +53,7 @@ let turn = 0;
 const plain = () =>
   turn++ % 2 === 0 ? request(url, 'tools/list') : request(url, 'tools/call', { name: 'plain', arguments: {} });
 
-/** Does all of it, so many at a time: the bench is about many that wait, not about many that come in one instant. */
+/** Does all of it with bounded concurrency: the bench measures many that wait, not many that arrive at once. */
 async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const queue = [...items.entries()];
   const results: R[] = [];

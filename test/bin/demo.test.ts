@@ -36,7 +36,7 @@ test('log lines of the functions are only in the file that its last line names',
   expect(readFileSync(file, 'utf8')).toMatch(/\{"event":"audit","action":"finished".*\{"_aws":/s);
 });
 
-test('it ends with where to read on: commands and pages that are there', () => {
+test('it ends with commands and pages that exist', () => {
   const next = stdout.split('Next:\n')[1] ?? '';
   const scripts = Object.keys(JSON.parse(readFileSync('package.json', 'utf8')).scripts);
   expect(scripts).toContain(/^ {2}npm run (\w+)/m.exec(next)?.[1]);

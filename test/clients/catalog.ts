@@ -1,4 +1,4 @@
-/** What a program does, by its second argument; see docs/clients.md. */
+/** The steps of a program, by its second argument; see docs/clients.md. */
 export type Step = 'run' | 'question' | 'cancel' | 'helper';
 
 export interface ForeignClient {
@@ -10,7 +10,7 @@ export interface ForeignClient {
   readonly steps: readonly Step[];
   /** The client shows no progress of a task. */
   readonly noProgress?: true;
-  /** Handed to the program beside the server and the step. */
+  /** More arguments of the program, after the server and the step. */
   readonly args?: readonly string[];
   /** How long the person at the client thinks before each answer. */
   readonly env?: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ const TASKS = ['run', 'question', 'cancel'] as const;
 const HELPER = ['helper'] as const;
 const inspector = { folder: 'inspector', toolchain: 'inspector', steps: TASKS } as const;
 
-/** Clients that other people wrote. What a client has no API for is not among its steps. */
+/** Clients of other authors. A client has only the steps that its API allows. */
 export const clients: readonly ForeignClient[] = [
   {
     name: 'Claude Code 2.1.330, terminal; -p',

@@ -1,12 +1,12 @@
 import type { ForeignClient, Step } from './catalog.ts';
 import { COUNTED } from './tools.ts';
 
-/** What a program printed, one JSON object a line, and what the server knows of it. */
+/** The output of a program, one JSON object a line, and the facts of the server. */
 export interface Seen {
   readonly facts: readonly Readonly<Record<string, unknown>>[];
   /** The last line of its errors, when it failed. */
   readonly failed?: string;
-  /** Tasks that the server created meanwhile: their tool, and how they stand now. */
+  /** Tasks that the server created during the step: their tool and their status now. */
   readonly created: readonly { readonly tool: string; readonly status: string }[];
 }
 
@@ -15,7 +15,7 @@ export type Column = (typeof COLUMNS)[number];
 export type Verdicts = Partial<Record<Column, string>>;
 export const OK = 'yes';
 
-/** What one step shows: `yes`, or what went wrong. The server's word counts, not only the client's. */
+/** The verdict on a step: `yes`, or the problem. The facts of the server count, not only the client's. */
 export function judge(step: Step, { facts, failed, created }: Seen, client: ForeignClient): Verdicts {
   const all = (name: string) => facts.filter((fact) => name in fact).map((fact) => fact[name]);
   const wrong = failed ?? 'it ended without';
@@ -47,7 +47,7 @@ export function judge(step: Step, { facts, failed, created }: Seen, client: Fore
   };
 }
 
-/** A Markdown table, and below it what went wrong. */
+/** A Markdown table, and the problems below it. */
 export function matrix(
   rows: readonly { readonly client: ForeignClient; readonly verdicts: Verdicts | string }[],
 ): string {

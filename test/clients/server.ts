@@ -13,12 +13,12 @@ export interface Server {
   readonly url: string;
   /** Every task, in the order of creation. */
   readonly created: readonly Created[];
-  /** A file with their ids, one a line, for programs whose client does not tell the id. */
+  /** A file with their ids, one a line, for programs whose client hides the id. */
   readonly createdFile: string;
   stop(): Promise<void>;
 }
 
-/** `./app.ts` on the embedded cloud. What it created is read from its audit log. */
+/** `./app.ts` on the embedded cloud. Its audit log shows the created tasks. */
 export async function startServer(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-clients-'));
   const createdFile = join(folder, 'created');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ToolEvent, ToolReturn } from '../../functions/tasks/tool-contract.ts';
 import { defineTool, elicitForm } from '../../functions/tool/index.ts';
 
-/** What `count` ends with. */
+/** The result of `count`. */
 export const COUNTED = 'counted to the end';
 
 const count = defineTool(
@@ -43,7 +43,7 @@ const wait = defineTool(
 
 export const definitions = {
   count: count.definition,
-  // The same for clients without tasks.
+  // The same tool for clients without tasks.
   count_inline: { ...count.definition, taskSupport: 'optional' },
   split: split.definition,
   wait: wait.definition,

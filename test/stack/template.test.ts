@@ -169,7 +169,7 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
         taskSupport: 'optional',
         askFirst: { who: { method: 'elicitation/create', params: { message: 'Who?', schema: { type: 'string' } } } },
       },
-      /'x': askFirst.who is no question/,
+      /'x': askFirst.who is not a question/,
     ],
     [
       'a tool where its function belongs',

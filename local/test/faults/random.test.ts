@@ -75,7 +75,10 @@ describe('a random schedule', () => {
     choose(call());
     choose(call({ operation: 'GetItem' }));
     choose(call());
-    expect(reported).toEqual([expect.stringMatching(/^PutItem before 1 /), expect.stringMatching(/^PutItem before 2 /)]);
+    expect(reported).toEqual([
+      expect.stringMatching(/^PutItem before 1 /),
+      expect.stringMatching(/^PutItem before 2 /),
+    ]);
   });
 });
 

@@ -38,7 +38,12 @@ test('a line of 300 characters that threw is shown', async () => {
 
 test.each([
   ['leaves the rules of CDK to the deployment', {}, undefined, 'false'],
-  ['checks them for an app that asks to fail by them', { '@aws-cdk/core:validateAgainstDefaultRules': true }, undefined, '-'],
+  [
+    'checks them for an app that asks to fail by them',
+    { '@aws-cdk/core:validateAgainstDefaultRules': true },
+    undefined,
+    '-',
+  ],
   ['checks them for a developer who says so', {}, 'true', 'true'],
 ])('a synth %s', async (_, context, environment, seen) => {
   vi.stubEnv('CDK_VALIDATION', environment);

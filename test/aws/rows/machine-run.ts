@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { asks, completes, fails } from '../change.ts';
 import { execution, type Row } from '../row.ts';
 
-/** What DescribeExecution says of an execution that has ended; `.sync` passes it on, its output as text. */
+/** The answer of DescribeExecution for an ended execution. `.sync` passes it on, with its output as text. */
 const ended = (Status: string, more: object) => ({
   ExecutionArn: 'arn:aws:states:us-east-1:123456789012:execution:author:t-r2',
   StateMachineArn: 'arn:aws:states:us-east-1:123456789012:stateMachine:author',

@@ -7,7 +7,7 @@ const returns = (Payload: unknown) => ({ ExecutedVersion: '$LATEST', StatusCode:
 const envelope = (text: string, more: object = {}) => ({ mcpTask: 1, text, ...more });
 const form = { method: 'elicitation/create', params: { message: '?' } };
 const question = { inputRequests: { a: form }, requestState: 1 };
-/** Fits into a mocked result, and no more into the change made of it. */
+/** A size that fits into a mocked result, but not into the change made of it. */
 const almostTooLarge = 'x'.repeat(261_900);
 
 const event = (attempt: number) => ({
@@ -34,7 +34,7 @@ interface Counts {
   readonly crashes?: number;
   readonly losses?: number;
 }
-/** Another try after a wait of at most so many seconds. */
+/** Another try after a wait of at most this many seconds. */
 const again = (error: string, counts: Counts, longest: number) => {
   const wait = expect.toSatisfy((seconds) => Number.isInteger(seconds) && seconds >= 1 && seconds <= longest);
   return { ...caught(error, 0), nextState: 'RunFailed', output: { crashes: 0, losses: 0, ...counts, wait } };
@@ -44,12 +44,12 @@ const ends = (error: string, output = fails(error)) => ({ ...caught(error, 0, ou
 const after = (tries: number, counts: Partial<Counts> = {}) => ({
   input: { tries, crashes: 0, losses: 0, ...counts, wait: 0 },
 });
-/** As Lambda passes on what a Node.js process reports, and a Python one. */
+/** The errors that Lambda passes on from a Node.js process and a Python process. */
 const reported = (errorType: string, trace = 'trace') =>
   JSON.stringify({ errorType, errorMessage: 'secret', [trace]: ['at x'] });
-/** The same, so long that Step Functions cuts the cause before the trace. */
+/** The same error, with a message so long that Step Functions cuts the cause before the trace. */
 const long = (errorType: string) => JSON.stringify({ errorType, errorMessage: 'x'.repeat(2_000) });
-/** As Lambda reports what became of a process. */
+/** The error that Lambda reports for a process that ended. */
 const died = (errorType: string) => JSON.stringify({ errorType, errorMessage: 'RequestId: 1 Error: secret' });
 
 const THROTTLED = 'Lambda.TooManyRequestsException';

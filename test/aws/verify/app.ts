@@ -5,8 +5,8 @@ import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { iam, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /**
- * What `npm run test:aws -- --create` deploys, and removes again. Only callers who sign may call it. With VERIFY_OPTIONS
- * it has a KMS key, a web ACL and a tool that is a version, none of which the embedded cloud knows.
+ * The app that `npm run test:aws -- --create` deploys, and removes again. Callers must sign. With VERIFY_OPTIONS it has a
+ * KMS key, a web ACL and a tool that is a version, none of which the embedded cloud knows.
  */
 const region = process.env.CDK_DEFAULT_REGION;
 const withOptions = process.env.VERIFY_OPTIONS !== undefined;

@@ -29,13 +29,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('what test:aws checks on an account holds on the embedded cloud', async () => {
+test('the checks of test:aws on an account hold on the embedded cloud', async () => {
   const lines: string[] = [];
   expect(await runChecks(context, (line) => lines.push(line)), lines.join('\n')).toBe(true);
   expect(lines).toHaveLength(checks.length);
 });
 
-test('and is found wrong where it is wrong', async () => {
+test('the checks of test:aws fail if the server is wrong', async () => {
   cloud.faults.add({ service: 'lambda', operation: 'Invoke', do: { error: 'AccessDeniedException' }, times: 1_000 });
   cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 }, times: 1_000 });
   const only = checks.filter(({ name }) => !/cancel|version/.test(name));

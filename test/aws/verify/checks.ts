@@ -9,7 +9,7 @@ import { executionArnOf } from '../../../functions/tasks/ids.ts';
 import type { VerifyClient } from './client.ts';
 import type { Rights } from './tools.ts';
 
-/** What the checks need of the stack in ./app.ts. */
+/** The parts of the stack in ./app.ts that the checks use. */
 export interface VerifyContext {
   readonly client: VerifyClient;
   readonly sfn: SFNClient;
@@ -23,11 +23,11 @@ export interface VerifyContext {
 
 export interface Check {
   readonly name: string;
-  /** Answers what it saw. Throws when that is not what the server is built on. */
+  /** Returns what it saw. Throws if AWS does not behave as the server needs. */
   readonly run: (context: VerifyContext) => Promise<string>;
 }
 
-/** Step Functions says within seconds that a run has ended; the sweep would find it after a minute. */
+/** The event of an ended run comes within seconds; the sweep would find it after a minute. */
 const BY_EVENT = 45_000;
 
 export const checks: readonly Check[] = [

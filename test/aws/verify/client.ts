@@ -14,8 +14,8 @@ export interface VerifyClient {
   request(method: string, params: Record<string, unknown>, asTask?: boolean): Promise<Json>;
   /** Calls a tool as a task, and answers its id. */
   start(name: string, args?: object): Promise<string>;
-  /** Asks every second until the task has ended. Throws after `patience` ms. */
-  end(taskId: string, patience: number): Promise<Json>;
+  /** Polls every second until the task has ended. Throws after `timeout` ms. */
+  end(taskId: string, timeout: number): Promise<Json>;
 }
 
 export function verifyClient(endpoint: string, region: string, credentials: Credentials): VerifyClient {
@@ -37,11 +37,11 @@ export function verifyClient(endpoint: string, region: string, credentials: Cred
   return {
     request,
     start: async (name, args = {}) => (await request('tools/call', { name, arguments: args })).taskId,
-    async end(taskId, patience) {
-      for (const until = Date.now() + patience; ; await sleep(1_000)) {
+    async end(taskId, timeout) {
+      for (const until = Date.now() + timeout; ; await sleep(1_000)) {
         const task = await request('tasks/get', { taskId });
         if (['completed', 'failed', 'cancelled'].includes(task.status)) return task;
-        if (Date.now() > until) throw new Error(`after ${patience / 1_000} s the task is still ${task.status}`);
+        if (Date.now() > until) throw new Error(`after ${timeout / 1_000} s the task is still ${task.status}`);
       }
     },
   };

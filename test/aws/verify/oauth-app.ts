@@ -1,7 +1,7 @@
 import { App, CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
 
-/** For docs/verify-on-aws.md: who is refused, and how. ISSUER and AUDIENCE are those of the user pool made there. */
+/** An app for docs/verify-on-aws.md: which callers are refused, and how. ISSUER and AUDIENCE come from its user pool. */
 const { ISSUER: issuer, AUDIENCE: audience } = process.env;
 if (issuer === undefined || audience === undefined) throw new Error('Set ISSUER and AUDIENCE');
 const stack = new Stack(new App(), 'McpTaskServerVerifyOauth', {

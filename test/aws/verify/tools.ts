@@ -6,9 +6,9 @@ import type { TaskContext, ToolEvent } from '../../../functions/tasks/tool-contr
 
 /** What the tool `credentials` has seen: `allowed`, or the name of the error. */
 export interface Rights {
-  /** A look at the attributes that the tool library reads. */
+  /** A read of the attributes that the tool library reads. */
   readonly projected: string;
-  /** A look at the whole record, at its arguments. */
+  /** A read of the whole record with its arguments. */
   readonly whole: string;
   readonly others: string;
   /** A write of an attribute that a tool may write: beside the record, and into it. */

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from '
 import { setTimeout as sleep } from 'node:timers/promises';
 import { modernMessage } from '../../support/clients.ts';
 
-/** Milliseconds between two looks at a task: a client that never pauses measures its own polls. */
+/** Milliseconds between two polls of a task: a client that never pauses measures its own polls. */
 const PAUSE_MS = 5;
 const GIVE_UP_MS = 30_000;
 
@@ -21,7 +21,7 @@ export interface Client {
   close(): void;
 }
 
-/** How a client of a revision says it. */
+/** The requests of a client of one revision. */
 interface Dialect {
   /** Before the first task. Returns headers of every later request. */
   open(send: Send): Promise<Headers>;

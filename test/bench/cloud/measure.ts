@@ -12,7 +12,7 @@ export interface Spread {
   readonly p99: number;
 }
 
-/** Short tasks, each polled until it is done, by so many callers at once. */
+/** Short tasks of several concurrent callers, each polled until it is done. */
 export interface LoadRow {
   readonly callers: number;
   /** Whether the cloud keeps its data on disk. */
@@ -31,7 +31,7 @@ export interface LoadRow {
 
 /** A start from a finished assembly. */
 export interface StartRow {
-  /** Milliseconds from the start of the process until the front door listens. */
+  /** Milliseconds from the start of the process until the API listens. */
   readonly listens: Spread;
   /** Milliseconds from the start of the process to the end of the first task. */
   readonly firstTask: Spread;
@@ -119,7 +119,7 @@ export async function measureStart({ assembly }: Pick<LoadOptions, 'assembly'>, 
   return { listens: spread(listens), firstTask: spread(firstTask) };
 }
 
-/** Each caller runs one task after the other, while `goesOn` says so. */
+/** Each caller runs one task after the other, while `goesOn` returns true. */
 async function run(url: string, callers: number, goesOn: (begun: number) => boolean): Promise<Times> {
   const times: Times = { creates: [], polls: [], tasks: [] };
   let begun = 0;

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module';
 
-// As `npm start` does.
+// `npm start` does the same.
 enableCompileCache();
 const { startCloud } = await import('../../../local/cloud.ts');
 

@@ -5,7 +5,7 @@ import type { Answer, Used } from './process.ts';
 
 export interface CloudProcess {
   readonly url: string;
-  /** Milliseconds from the start of the process until the front door listens. */
+  /** Milliseconds from the start of the process until the API listens. */
   readonly startMs: number;
   used(): Promise<Used>;
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ import { type Round, type Row, rowsOf, type Sample } from './rows.ts';
 export type { Row } from './rows.ts';
 
 /**
- * How Lambda has started Node for a function of 512 MB. The flags change what V8 and Node themselves load from caches.
+ * The flags with which Lambda has started Node for a function of 512 MB. They change what V8 and Node load from caches.
  */
 const FLAGS = ['--expose-gc', '--max-http-header-size=81920', '--max-semi-space-size=25', '--max-old-space-size=461'];
 
@@ -19,7 +19,7 @@ const PAIRS = 40;
 const NOW = 'endpoint';
 const BARE = 'empty handler, same AWS clients';
 
-/** Where an arm comes from, by its name, and how its tasks are polled. */
+/** The file of each arm, by its name, and the tool that polls its tasks. */
 const ARMS: Readonly<Record<string, { readonly make: (folder: string) => void; readonly poll?: string }>> = {
   [NOW]: { make: endpoint },
   [BARE]: { make: handler('bare') },

@@ -31,11 +31,11 @@ export interface Row extends Measured {
   readonly step: Step | typeof SUM;
   /** The arm that the ratio is to. */
   readonly base: string;
-  /** The same of the time that the main thread computed. */
+  /** The same ratio for the CPU time of the main thread. */
   readonly cpu: Measured;
 }
 
-/** What a call that finds no container waits for in the function itself. */
+/** The steps of the function that a call without a container waits for. */
 const SUM = 'load and first create';
 
 /** @param pairs an arm, and the arm that it is compared with */

@@ -25,7 +25,7 @@ export const environment = {
   MACHINE_ARN_PREFIX: 'arn:aws:states:us-east-1:123456789012:stateMachine:s-',
 } as const;
 
-/** What the endpoint answers to an HTTP request, as API Gateway hands it over. */
+/** The answer of the endpoint to an HTTP request in the form of API Gateway. */
 export async function posted(handler: Handler, body: string, sent: Readonly<Record<string, unknown>>) {
   let headers: Record<string, string> = {};
   const awslambda = {
@@ -46,7 +46,7 @@ export async function posted(handler: Handler, body: string, sent: Readonly<Reco
   return { headers, text: await answer };
 }
 
-/** What Lambda gives a function that streams. */
+/** The stream that Lambda gives a function. */
 export const streaming = { streamifyResponse: (handler: unknown) => handler };
 
 const inMs = { getRemainingTimeInMillis: () => 30_000 };

@@ -30,7 +30,7 @@ export function markdown(results: readonly Result[]): string {
 /** In lines that fit on a page. */
 const wrapped = (text: string): string => text.replace(/(?=.{121})(.{1,120}) /g, '$1\n');
 
-/** Puts text in place of what the last run has written into the page. */
+/** Replaces the text that the last run has written into the page. */
 export function replaced(page: string, text: string): string {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`the page has no ${BEGIN} … ${END}`);

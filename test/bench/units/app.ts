@@ -2,7 +2,7 @@ import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
 
-/** Callers are verified, so that 2026-07-28 requests have an owner, too; one who holds a stream has no room for another. */
+/** A server with verified callers, so that 2026-07-28 requests have an owner, too. An owner may hold one stream only. */
 const stack = new Stack(new App(), 'Units');
 const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/tools.ts',

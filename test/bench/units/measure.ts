@@ -56,7 +56,7 @@ export async function measureUnits(world: UnitsWorld, openTasks: number): Promis
     return { request, call, until, finished, asking, listen, session };
   };
 
-  /** Runs a request that must be answered as `fits` says, and adds what it made the endpoint consume. */
+  /** Runs a request whose answer must pass `fits`, and adds the units that the endpoint consumed. */
   async function row(
     request: string,
     state: string,
@@ -111,7 +111,7 @@ export async function measureUnits(world: UnitsWorld, openTasks: number): Promis
   const text = 'x'.repeat(LARGE);
   const working = await ann.call('sleep', { ms: 20_000 });
   const small = await ann.finished({});
-  // It comes back twice, as text and as structured content.
+  // The result has it twice, as text and as structured content.
   const large = await ann.finished({ text: text.slice(LARGE / 2) });
   const [asks, asksLarge] = [await ann.asking({}), await ann.asking({ text })];
   const states = {
@@ -169,7 +169,7 @@ export async function measureUnits(world: UnitsWorld, openTasks: number): Promis
   await row('tools/call, a new task', `${all}, of which the newest has ended`, create, done);
   await row('tasks/list', `a page of ${Math.min(PAGE, openTasks)}`, () => full.request('tasks/list'), done);
 
-  // Streams: one is as many as there may be.
+  // One stream is the most that an owner may hold.
   // In one window of time: the first request of a new one tries to write.
   const left = limits.holdCap - (Date.now() % limits.holdCap);
   if (left < 15_000) await sleep(left);

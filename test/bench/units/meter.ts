@@ -3,7 +3,7 @@ import type { Cloud } from '../../../local/cloud.ts';
 /** Units that requests consumed. */
 export interface Units {
   readonly read: number;
-  /** Of the table. */
+  /** Units of the table. */
   readonly write: number;
   /** Write units of its indexes. */
   readonly index: number;

@@ -11,7 +11,7 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
-/** The Chromium of this machine. Undefined: there is none. */
+/** The Chromium of this machine; undefined without one. */
 export const CHROMIUM = [process.env.CHROMIUM ?? '', ...PLACES].find((file) => file !== '' && existsSync(file));
 
 export function useBrowser(): () => Browser {

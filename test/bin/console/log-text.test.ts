@@ -6,7 +6,7 @@ const said = (line: string | object) => {
   return bad ? `✗ ${text}` : text;
 };
 
-test('an event of the server is its name and what the task does not say already', () => {
+test('an event of the server is its name and the facts that the task does not show', () => {
   const audit = { event: 'audit', action: 'finished', taskId: 't', tool: 'x', status: 'failed', round: 2, answers: 1 };
   expect(said(audit)).toBe('finished, status failed, answers 1');
   expect(said({ event: 'result_misfit', tool: 'x', problems: ['/n: must be number'] })).toBe(
@@ -24,12 +24,12 @@ test('a line of a tool is its text, with the stack of an error that it logs', ()
   expect(said(line({ tool: 'x', message: error }, 'ERROR'))).toBe('✗ E: no\n    at own.ts:1');
 });
 
-test('what a function threw is a line without its stack, which the page shows apart', () => {
+test('an error of a function is a line without its stack, which the page shows apart', () => {
   const thrown = { taskId: 't', errorType: 'TypeError', errorMessage: 'no', trace: ['TypeError: no', '    at x'] };
   expect(said(`Invoke Error ${JSON.stringify(thrown)}`)).toBe('✗ TypeError: no');
 });
 
-test('any other line stays as it is', () => {
+test('any other line does not change', () => {
   for (const line of ['plain', '{"half":', '[1]', '{"level":"INFO"}', 'Invoke Error {', 'null'])
     expect(said(line)).toBe(line);
 });

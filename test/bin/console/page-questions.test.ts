@@ -24,14 +24,14 @@ async function asked(names: readonly string[]): Promise<string> {
   return taskId;
 }
 
-/** The answers of a task, as the console tells them. */
+/** The answers of a task, as the console shows them. */
 async function answersOf(taskId: string) {
   const { port, token } = console_();
   return (await send(port, `/${token}/api/payload?id=${taskId}`)).json().answers?.sure;
 }
 
 describe.skipIf(CHROMIUM === undefined)('the questions of a tool on the page in Chromium', () => {
-  test('fields of a tool have any names, and the reason is that of the operator', async () => {
+  test("fields of a tool have any names, and the reason is the operator's", async () => {
     const taskId = await asked(HOSTILE);
     await open(`#/task/${taskId}`, 'light', WIDE, deployed());
     await press('Show the questions, to answer them');

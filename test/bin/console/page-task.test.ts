@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined)('a task on the page in Chromium', () => 
     expect(complaints()).toEqual([]);
   });
 
-  test('in dev says without a click what a task got, threw and logged', async () => {
+  test('in dev shows arguments, errors and log lines of a task without a click', async () => {
     const { taskId } = await runTask(url(), 'charge_then_crash', { file: '/nope/sesame' });
     await open(`#/task/${taskId}`);
     await until('/nope/sesame', 'pre[aria-label=Arguments]');
@@ -142,7 +142,7 @@ describe.skipIf(CHROMIUM === undefined)('a task on the page in Chromium', () => 
     await until(`…${taskId.slice(-10)}`);
   });
 
-  test('texts of tools and clients stay texts, wherever they stand', async () => {
+  test('texts of tools and clients stay texts in every place', async () => {
     const bad = `<img src=x onerror=document.title='owned'>`;
     const asks = await started('confide', { word: bad });
     await poll(url(), asks, ({ status }) => status === 'input_required');

@@ -14,8 +14,8 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     expect(complaints()).toEqual([]);
   });
 
-  test('shows each change of a task by the first look after it, on both parts', async () => {
-    // The page looks again a pause after the last answer: one second in dev.
+  test('shows each change of a task at the first read after it, on both parts', async () => {
+    // The page reads again a pause after the last answer: one second in dev.
     expect(await (await fetch(`${console_().url}api/server`)).json()).toMatchObject({ pause: 1_000 });
     const held: HTTPRequest[] = [];
     let isHeld = false;
@@ -29,12 +29,12 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       await open(hash);
       held.length = 0;
     };
-    /** The page waits for the answer to a look that has not left the browser. */
+    /** Waits until the page waits for a read that has not left the browser. */
     const hold = async () => {
       isHeld = true;
       await expect.poll(() => held.length).toBe(1);
     };
-    /** One look, and nothing after it. */
+    /** One read, and nothing after it. */
     const look = () => held.shift()?.continue();
     for (const part of ['list', 'task'] as const) {
       await go('#/?tool=confide');
@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await until(`…${ids.at(-1)?.slice(-10)}`);
   });
 
-  test('says so while the console does not answer, and goes on when it does', async () => {
+  test('shows that the console does not answer, and continues when it does', async () => {
     await open('');
     await until('Tasks', 'h1');
     await page().setOfflineMode(true);

@@ -14,9 +14,9 @@ export const PHONE = { width: 400, height: 844 };
 export interface TestPage {
   readonly cloud: () => Cloud;
   readonly url: () => string;
-  /** As of `dev`. */
+  /** The page of `dev`. */
   readonly console_: () => TestConsole;
-  /** As of a deployed stack. */
+  /** The page of a deployed stack. */
   readonly deployed: () => TestConsole;
   readonly page: () => Page;
   /** What the browser refused or reported: a page without fault is silent. */

@@ -32,7 +32,7 @@ async function asking(): Promise<string> {
 }
 const seen = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
 
-describe('who may ask', () => {
+describe('the rights of a caller', () => {
   test('nothing is served without the token, not even the page', async () => {
     const { port, token } = dev();
     expect(Buffer.from(token, 'base64url').length * 8).toBeGreaterThanOrEqual(128);
@@ -98,7 +98,7 @@ describe('who may ask', () => {
   });
 });
 
-describe('what it tells', () => {
+describe('an answer', () => {
   let id: string;
   beforeAll(async () => {
     id = await asking();
@@ -196,7 +196,7 @@ describe('what it tells', () => {
   });
 });
 
-describe('what it does', () => {
+describe('an act', () => {
   test('a deployed server demands a reason, and the audit keeps who and why', async () => {
     const id = await asking();
     expect((await post(deployed(), 'cancel', { id })).json().error).toContain('give a reason');
@@ -207,7 +207,7 @@ describe('what it does', () => {
     expect(deployed().acts.at(-1)?.who).toContain('Everything');
   });
 
-  test('an answer is checked as one of a client, and starts the next round', async () => {
+  test("an answer is checked like a client's, and starts the next round", async () => {
     const id = await asking();
     const answer = (content: object) =>
       post(dev(), 'answer', { id, answers: { 'r1.confirm': { action: 'accept', content } } });
@@ -216,7 +216,7 @@ describe('what it does', () => {
     expect(await poll(url(), id, ended)).toMatchObject({ status: 'completed' });
   });
 
-  test('the explanation goes by the result only where the payload is asked for', async () => {
+  test('the explanation uses the result only if the payload is asked for', async () => {
     const { taskId: id } = await runTask(url(), 'broken_promise');
     expect((await get(dev(), `api/task?id=${id}`)).json().explanation.cause).toBe('completed');
     const { explanation } = (await get(dev(), `api/task?id=${id}&payload=yes`)).json();
@@ -224,7 +224,7 @@ describe('what it does', () => {
     expect(await get(reader(), `api/task?id=${id}&payload=yes`)).toMatchObject({ status: 403 });
   });
 
-  test('a rerun makes a new task, and refuses what may repeat an effect, whatever the page asks', async () => {
+  test('a rerun makes a new task, and is refused if it may repeat an effect', async () => {
     const { taskId: effect } = await runTask(url(), 'echo', { n: 1 });
     expect((await post(dev(), 'rerun', { id: effect, force: true })).json()).toMatchObject({ done: false });
     const { taskId: id } = await runTask(url(), 'charge_then_crash', { file: '/dev/null' });
@@ -233,7 +233,7 @@ describe('what it does', () => {
     expect((await get(dev(), `api/task?id=${newTaskId}`)).json().story).toMatchObject({ rerunOf: id });
   });
 
-  test('a body that is no object, or too long, changes nothing', async () => {
+  test('a body that is not an object, or too long, changes nothing', async () => {
     const id = await asking();
     expect((await post(dev(), 'cancel', [id])).status).toBe(400);
     expect((await post(dev(), 'cancel', { id, reason: 'x'.repeat(400_000) })).status).toBe(400);

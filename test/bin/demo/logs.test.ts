@@ -12,7 +12,7 @@ const CREATED = '{"event":"audit","action":"created","taskId":"01m8","tool":"dep
 const FAILED = '{"event":"audit","action":"finished","taskId":"01m8","tool":"deploy_service","status":"failed"}';
 const THROWN = 'Invoke Error {"errorType":"TypeError","errorMessage":"Database is down","trace":[]}';
 
-/** What is shown of these lines, after the same lines went to the file. */
+/** The shown lines. Checks that the file has all lines. */
 function shownOf(lines: readonly string[], verbose: boolean): string {
   const file = join(folder, 'demo.log');
   let shown = '';

@@ -8,7 +8,7 @@ const { url, tasks, started, asking, seen, runOf } = actsOn(cloud);
 const why = ['--reason', 'INC-7'];
 
 describe('cancel and fail', () => {
-  test('end the task, stop its run, and tell who and why', async () => {
+  test('end the task, stop its run, and record who and why', async () => {
     for (const [verb, status] of [
       ['cancel', 'cancelled'],
       ['fail', 'failed'],
@@ -33,7 +33,7 @@ describe('cancel and fail', () => {
     }
   });
 
-  test('change nothing without a reason, and of a task that has ended', async () => {
+  test('change nothing without a reason, or after the end of the task', async () => {
     const { taskId } = await runTask(url(), 'echo');
     expect(await tasks('cancel', taskId)).toMatchObject({ code: 2, err: expect.stringContaining('--reason TEXT') });
     expect(await tasks('fail', taskId, ...why)).toMatchObject({
@@ -43,7 +43,7 @@ describe('cancel and fail', () => {
     expect(await seen(taskId)).toMatchObject({ status: 'completed' });
   });
 
-  test('with an owner act on no task of another one', async () => {
+  test('with an owner act on no task of another owner', async () => {
     const taskId = await asking();
     const other = ['--owner', `task#${'0'.repeat(36)}`];
     for (const name of [taskId, taskId.slice(-10)]) {
@@ -55,7 +55,7 @@ describe('cancel and fail', () => {
     expect((await tasks('cancel', taskId, '--owner', `task#${taskId}`, ...why)).code).toBe(0);
   });
 
-  test('by the end of an id say first which task it is', async () => {
+  test('by the end of an id print the whole id first', async () => {
     const taskId = await asking();
     const head = new RegExp(`^Task ${taskId}: ask, created [0-9]+ s ago, owner task#${taskId}\n`);
     const end = taskId.slice(-10);
@@ -70,7 +70,7 @@ describe('cancel and fail', () => {
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('--owner has no value') });
   });
 
-  test('by a filter say what they would do, and do it with --yes, at most --max', async () => {
+  test('by a filter print the tasks, and act with --yes, on at most --max', async () => {
     const ids = [];
     for (let i = 0; i < 4; i++) ids.push(await asking('ask_two'));
     const dry = (await tasks('cancel', '--tool', 'ask_two', '--json', ...why)).json();

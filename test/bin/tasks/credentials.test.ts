@@ -11,9 +11,9 @@ const folder = temporaryDir();
 afterEach(() => void vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** `mcp-task-server tasks list`, where the files of the AWS CLI say this, and the environment nothing. */
+/** Runs `mcp-task-server tasks list` with these files of the AWS CLI, and nothing in the environment. */
 async function listed(file: string, ...args: string[]) {
-  // The AWS clients keep in mind what a file said.
+  // The AWS clients remember the content of a file.
   const path = join(folder, randomUUID());
   writeFileSync(path, file);
   const names = ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
@@ -36,13 +36,13 @@ async function listed(file: string, ...args: string[]) {
 }
 const keys = (name: string) => `aws_access_key_id = ${name}\naws_secret_access_key = s\n`;
 
-test('region and credentials are those of a profile, as for the AWS CLI', async () => {
+test('region and credentials come from a profile, as for the AWS CLI', async () => {
   const file = `[profile ops]\nregion = ${cloud().region}\n[ops]\n${keys('of-ops')}[default]\n${keys('of-others')}`;
   const { code, callers } = await listed(file, '--profile', 'ops');
   expect([code, [...callers]]).toEqual([0, ['of-ops']]);
 });
 
-test('a program may give the credentials, as one for single sign-on does', async () => {
+test('a program may give the credentials, as for single sign-on', async () => {
   const given = JSON.stringify({ Version: 1, AccessKeyId: 'of-program', SecretAccessKey: 's' });
   const file = `[profile sso]\ncredential_process = node -p 'JSON.stringify(${given})'\n`;
   const { code, callers } = await listed(file, '--profile', 'sso', '--region', cloud().region);

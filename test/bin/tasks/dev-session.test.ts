@@ -13,7 +13,7 @@ let asked = 0;
 let folder = '';
 
 beforeAll(async () => {
-  // As much of an embedded cloud as says that it is there.
+  // The part of an embedded cloud that answers that it exists.
   cloud = createServer((request, response) => {
     asked += 1;
     request.resume().once('end', () => response.end('<GetCallerIdentityResponse/>'));
@@ -65,7 +65,7 @@ test.each(['package.json', 'cdk.json'])('a folder with a %s is the last one that
   expect(await findDevSession(project)).toEqual(good());
 });
 
-describe('what another user may have written is not asked', () => {
+describe('a session that another user may have written is not used', () => {
   test.each<[string, () => void]>([
     ['a file of another user', () => vi.spyOn(process as { getuid(): number }, 'getuid').mockReturnValue(12_345)],
     ['a file that others may write', () => chmodSync(join(plantGood(), 'server.json'), 0o622)],
@@ -93,7 +93,7 @@ describe('what another user may have written is not asked', () => {
     expect(asked).toBe(0);
   });
 
-  test('and hides no other session', async () => {
+  test('a session of another user hides no other session', async () => {
     plant('{"pid":1}x', folder, '1-1');
     plantGood({}, folder, '2-1');
     expect(await findDevSession(folder)).toEqual(good());
@@ -124,7 +124,7 @@ describe('a dev that was killed does not count', () => {
   });
 });
 
-test('two that run are told by their URLs; the page of one names its process', async () => {
+test('two that run are listed by their URLs; the page of one names its process', async () => {
   plantGood();
   plantGood({ pid: process.ppid, url: 'http://127.0.0.1:4000' }, folder, `${process.ppid}-1`);
   await expect(findDevSession(folder)).rejects.toThrow(/2 times .* \(http:\/\/127.0.0.1:\d+, http:\/\/127.0.0.1:\d+\)/);

@@ -44,7 +44,7 @@ const recordOf = (age: number, timeout = 30 * MINUTE): TaskRecord => {
   const task = { tool: 'echo', ttl: 120 * MINUTE, timeout, accepts: ['elicitation/create'], legacy: false };
   return create(newTaskKey({ kind: 'anonymous' }, createdAt), task, createdAt);
 };
-/** As an operator finds out: the first command lists the task, the second one explains it by the end of its id. */
+/** Explains like an operator: the first command lists the task, the second one explains it by the end of its id. */
 const explained = async (taskId: string, ...more: string[]) => {
   const { out } = await tasks('list', '--status', 'all');
   expect(out).toContain(taskId);
@@ -54,7 +54,7 @@ const explained = async (taskId: string, ...more: string[]) => {
 const becomes = (taskId: string, cause: string) =>
   expect.poll(async () => (await explained(taskId)).cause, { interval: 200 }).toBe(cause);
 
-describe('of ten seeded failures, explain tells', () => {
+describe('explain names the cause of each of ten seeded failures', () => {
   test('1. a throttled tool (row 8)', async () => {
     cloud().faults.add({ ...INVOKE, do: { error: 'TooManyRequestsException', status: 429 }, times: 600 });
     const taskId = await started('sleep', { ms: 1 });
@@ -188,7 +188,7 @@ describe('of ten seeded failures, explain tells', () => {
   });
 });
 
-test('explain offers a rerun where rerun makes a task, and says where it refuses one', async () => {
+test('explain offers a rerun if rerun makes a task, and says if it refuses', async () => {
   const rerun = /^mcp-task-server tasks rerun /;
   const { taskId } = await runTask(url(), 'throws');
   const refused = await explained(taskId);
@@ -204,7 +204,7 @@ test('explain offers a rerun where rerun makes a task, and says where it refuses
 });
 
 describe('logs', () => {
-  test('show the lines of the server that name a task; those of its tool only when asked for', async () => {
+  test("show the server's lines that name a task; its tool's only when asked for", async () => {
     const { taskId } = await runTask(url(), 'throws');
     await expect.poll(async () => (await tasks('logs', taskId)).out).toContain(`"taskId":"${taskId}"`);
     expect((await tasks('logs', taskId)).out).toContain('the lines of its tool: --payload shows them');

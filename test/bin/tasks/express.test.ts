@@ -7,7 +7,7 @@ const cloud = useCloud('assembly', { assembly: useAssembly('test/support/apps/ex
 const tasks = verbsOn(cloud);
 const url = () => `${cloud().url}/mcp`;
 const why = ['--reason', 'INC-7'];
-/** All that Step Functions was asked since `mark`. */
+/** All requests to Step Functions since `mark`. */
 const askedSince = (mark: number) =>
   new Set(
     cloud()
@@ -51,7 +51,7 @@ test('show, explain and logs ask Step Functions nothing, and name the log group 
   expect(askedSince(mark)).toEqual(new Set());
 });
 
-test('rerun has no arguments but those of the record, and says how to keep them', async () => {
+test('rerun takes arguments only from the record, and says how to keep them', async () => {
   const taskId = await started('echo', { a: 1 });
   await poll(url(), taskId, ended);
   const mark = cloud().calls.mark();
@@ -61,7 +61,7 @@ test('rerun has no arguments but those of the record, and says how to keep them'
   expect(askedSince(mark)).toEqual(new Set());
 });
 
-test('answer starts the next round, and asks nothing else', async () => {
+test('answer starts the next round, and makes no other request', async () => {
   const taskId = await started('ask');
   await poll(url(), taskId, ({ status }) => status === 'input_required');
   const mark = cloud().calls.mark();

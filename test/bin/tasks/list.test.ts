@@ -81,7 +81,7 @@ describe('a list', () => {
     expect(await found('--owner', 'owner#ann', '--status', 'cancelled', '--newer-than', '6m')).toEqual([5, 0].map(id));
   });
 
-  test('as text says age, what is left, and how to go on', async () => {
+  test('as text has age, time left, and the command for the next page', async () => {
     const { out, code } = await tasks('list', '--tool', 'sleep');
     expect(code).toBe(0);
     expect(out).toMatch(/^TASK +TOOL +STATUS +AGE +ENDS IN +ROUND/);
@@ -104,9 +104,9 @@ describe('a list', () => {
 
   test.each([
     ['no cursor', 'abc'],
-    ['one of another owner', cursorOf({ Bob: { owner: 'Bob', taskId: 't' } })],
-    ['one with a place of another owner', cursorOf({ Ann: { owner: 'Bob', taskId: 't' } })],
-    ['one of other statuses', cursorOf({ failed: null })],
+    ['a cursor of another owner', cursorOf({ Bob: { owner: 'Bob', taskId: 't' } })],
+    ['a cursor with a key of another owner', cursorOf({ Ann: { owner: 'Bob', taskId: 't' } })],
+    ['a cursor of other statuses', cursorOf({ failed: null })],
   ])('refuses %s: --cursor', async (_what, cursor) => {
     expect(await tasks('list', '--owner', 'Ann', '--cursor', cursor)).toMatchObject({
       code: 1,

@@ -12,7 +12,7 @@ async function ordered(args: object): Promise<string> {
   return body.result.taskId;
 }
 
-test('explain says where a machine is, and that its tries failed, while its workflow sees none', async () => {
+test('explain names the state of a machine, and its failed tries', async () => {
   const taskId = await ordered({ fails: 2, hold: 3_600 });
   const explained = async () => (await tasks('explain', taskId, '--json')).json();
   await expect

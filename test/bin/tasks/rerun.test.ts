@@ -36,7 +36,7 @@ describe('rerun', () => {
     expect(story.happened[0]).toMatchObject({ what: 'created', by: 'operator', reason: 'INC-7' });
   });
 
-  test('refuses what could repeat an effect, unless --force, and what is open', async () => {
+  test('refuses an open task, and one whose effect could repeat without --force', async () => {
     const first = await runTask(url(), 'echo', { n: 1 });
     const refused = await tasks('rerun', first.taskId, ...why);
     expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('may have had effects already') });

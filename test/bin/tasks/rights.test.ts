@@ -20,7 +20,7 @@ const [reader, actor, auditor, everything] = ['Reader', 'Actor', 'Auditor', 'Eve
 ) as [ReturnType<typeof verbsOn>, ReturnType<typeof verbsOn>, ReturnType<typeof verbsOn>, ReturnType<typeof verbsOn>];
 const why = ['--reason', 'INC-7'];
 const ARGUMENT = 'sesame-argument';
-/** What clients and tools wrote, and the text of the question of `ask`. */
+/** Texts of clients and tools, and the text of the question of `ask`. */
 const SECRETS = [ARGUMENT, /Really/, /inputRequests/, /step \d/];
 
 let open: string;
@@ -58,7 +58,7 @@ describe('with the read policy alone', () => {
     }
   });
 
-  test('the run of a task is known, too: by the list of executions, which holds no payload', async () => {
+  test('the run of a task is shown, too, by the list of executions, without a payload', async () => {
     const { runs } = (await reader('show', done, '--json')).json();
     expect(runs).toMatchObject([{ status: 'SUCCEEDED', failures: [] }]);
   });
@@ -151,7 +151,7 @@ describe('with more rights', () => {
     await expect(new SFNClient(client).send(start)).rejects.toMatchObject(denied);
   });
 
-  test('payload alone gets no record back from what it writes', async () => {
+  test('payload alone gets no record back from a write', async () => {
     const { endpoint, region } = cloud();
     const client = { endpoint, region, credentials: { accessKeyId: 'Auditor', secretAccessKey: 'test' } };
     const db = DynamoDBDocumentClient.from(new DynamoDBClient(client));

@@ -15,7 +15,7 @@ async function asking(): Promise<string> {
 }
 
 describe('a task', () => {
-  test('is shown with its rounds and runs, without what people wrote', async () => {
+  test('is shown with its rounds and runs, without texts of people', async () => {
     const taskId = await asking();
     const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
     await modernRequest(url(), 'tasks/update', { taskId, inputResponses });

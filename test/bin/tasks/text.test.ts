@@ -15,13 +15,13 @@ const EVIL =
 const SIGNLESS = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/u;
 const ALL = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
 
-test('text is printed without characters that have no sign, but newline and tab', () => {
+test('text is printed without invisible characters, but with newline and tab', () => {
   expect(printable(DIRTY)).toBe('a[2Jbcde\tf\ng é');
   expect(printable('\u001b[1;31mred\u001b[39m, 日本 🎉')).toBe('red, 日本 🎉');
   expect(printable(EVIL)).not.toMatch(SIGNLESS);
 });
 
-test('a value is one line, whatever ends a line in it', () => {
+test('a value is one line, for each kind of line end in it', () => {
   expect(oneLine(`x${EVIL}`)).toBe('x]52;c;Y3Vyb[2J2J Next  evil Next  evil x y z');
   expect(oneLine('  a  b')).toBe('  a  b');
   expect(
@@ -32,7 +32,7 @@ test('a value is one line, whatever ends a line in it', () => {
   ).toBe('a b  c\ndd   e');
 });
 
-test('JSON is printed with what has no sign escaped, and says the same', () => {
+test('JSON is printed with invisible characters escaped, and means the same', () => {
   for (const value of [{ DIRTY }, { [EVIL]: [EVIL] }, ALL.join('')]) {
     const text = printableJson(`${JSON.stringify(value, undefined, 2)}\n`);
     expect(text).not.toMatch(SIGNLESS);
@@ -47,7 +47,7 @@ test('the verbs and dev print the same characters', () => {
   expect(written.join('').replace(/^\S+ {2}/, '')).toBe(`${printable(ALL.join(''))}\n`);
 });
 
-/** The same, with text that is no friend behind every text of it. */
+/** A copy with a hostile text behind each of its texts. */
 const poisoned = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) => (typeof one === 'string' ? one + EVIL : one)) as T;
 
@@ -86,14 +86,14 @@ test.each<[string, (poison: <T>(value: T) => T) => string]>([
   ['explain', (poison) => explanationText(poison(EXPLANATION), 10)],
   ['list', (poison) => listText(poison(LIST) as never, 10)],
   ['logs', (poison) => logsText(poison(LOGS))],
-])('%s prints as many lines, and only signs, whatever stands in a value', (_, print) => {
+])('%s prints the same lines, and only visible characters, for any value', (_, print) => {
   const [plain, evil] = [print((value) => value), print(poisoned)];
   expect(evil).not.toMatch(SIGNLESS);
   expect(evil.split('\n')).toHaveLength(plain.split('\n').length);
   expect(evil).not.toMatch(/^Next {2}evil/m);
 });
 
-test('an audit line keeps what was given, with what has no sign escaped', () => {
+test('an audit line keeps its texts, with invisible characters escaped', () => {
   const lines: string[] = [];
   const act = { act: 'cancel', taskId: 't', owner: 'o', tool: 'x', who: 'ann', reason: EVIL, done: true, outcome: '' };
   auditTo({ err: (line) => void lines.push(line) })(act as never);

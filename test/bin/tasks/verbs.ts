@@ -5,8 +5,8 @@ export interface Printed {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** What was printed, as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  /** The printed text as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
   readonly json: () => any;
 }
 
@@ -20,7 +20,7 @@ export function setCredentials({ region, endpoint }: Cloud, accessKey: string): 
   for (const [i, name] of NAMES.entries()) process.env[name] = given[i];
 }
 
-/** Makes the environment what it was. */
+/** Restores the environment. */
 export function resetCredentials(): void {
   if (before === undefined) return;
   for (const [i, name] of NAMES.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Inspector's command line of named connections (mcpdo), in the era it is given. A call shows neither progress nor the id of
- * its task: a second connection, which is handed the id, looks at the task.
+ * Inspector's command line of named connections (mcpdo), in the given era. A call shows neither progress nor the id of its
+ * task: a second connection gets the id and reads the task.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function finish(printed: string): void {
   finish(mcpdo('elicitation/respond', asked.elicitationId, ...fields));
 }
 
-/** A connection does one thing at a time, so this goes on beside what the caller does. The id comes from the server's log. */
+/** Runs beside the caller, as a connection does one thing at a time. The id comes from the server's log. */
 async function callBeside(...tool: string[]): Promise<{ taskId: string; printed: Promise<string> }> {
   const before = created();
   const args = ['--format', 'json', '--connection', 'one', 'tools/call', ...tool, ...task];

@@ -21,7 +21,7 @@ export interface Answered {
   /** The short text. */
   readonly text: string;
   /** The second text, as JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
   readonly json: () => any;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   readonly data: any;
@@ -34,7 +34,7 @@ export interface Operator {
   readonly err: () => string;
 }
 
-/** The official client on `mcp-task-server tasks mcp` in a process of its own. It ends with the test. */
+/** The official client, and `mcp-task-server tasks mcp` in a separate process. It ends with the test. */
 export async function operatorOn(
   args: readonly string[],
   env: Record<string, string>,

@@ -95,7 +95,7 @@ describe('reading', () => {
     await expect(call('cancel_task', { taskId: '0'.repeat(36), reason })).rejects.toThrow('cancel_task not found');
   });
 
-  test('without --stack acts on the dev of its folder, also if that starts later', async () => {
+  test('without --stack acts on the dev of its folder, even if it starts later', async () => {
     const folder = temporaryDir();
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const { call } = await operatorOn([], environment(cloud()), { cwd: folder });

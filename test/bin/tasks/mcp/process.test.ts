@@ -24,7 +24,7 @@ test('writes nothing but protocol to stdout, and ends when stdin does', async ()
   });
   const clientInfo = { name: 'test', version: '1' };
   server.stdin.write(message(1, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }));
-  server.stdin.write('this is no JSON\n');
+  server.stdin.write('this is not JSON\n');
   server.stdin.write(message(2, 'tools/list', {}));
   const { body } = await modernRequest(`${cloud().url}/mcp`, 'tools/call', { name: 'ask', arguments: {} });
   const input = { taskId: body.result.taskId, reason: 'test' };
