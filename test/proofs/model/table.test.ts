@@ -5,8 +5,8 @@ import { answersContract } from '../../contract/cases/answers.ts';
 import { besideContract } from '../../contract/cases/beside.ts';
 import { changesContract } from '../../contract/cases/changes.ts';
 import { racesContract } from '../../contract/cases/races.ts';
-import { documentClient } from './table/client.ts';
-import { createTable } from './table/table.ts';
+import { documentClient } from '../../support/engine/client.ts';
+import { createTable } from '../../support/engine/table.ts';
 
 /** What the model stands on answers the store as the engines of the contract tests do. */
 const table = createTable(Date.now, () => {});

@@ -6,7 +6,7 @@ import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import type { Change } from '../../../../functions/tasks/transitions/change.ts';
 import { cancel, fail } from '../../../../functions/tasks/transitions/end.ts';
-import { toItem } from '../../model/table/values.ts';
+import { toItem } from '../../../support/engine/values.ts';
 import { isVerdict } from './verdict.ts';
 
 const made = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };

@@ -4,7 +4,7 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { updateExpression } from '../../../../functions/tasks/table/store.ts';
 import { failAsSeen } from '../../../../functions/tasks/transitions/end.ts';
 import { objectOf } from '../../../../local/testing.ts';
-import { fromItem, type Item } from '../../model/table/values.ts';
+import { fromItem, type Item } from '../../../support/engine/values.ts';
 
 const VERDICTS: readonly FailureReason[] = ['InputRequestInvalid', 'InputRequestTooLarge', 'InputNotSupported'];
 

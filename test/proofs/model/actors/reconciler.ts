@@ -4,7 +4,7 @@ import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { fakeObjects, noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
-import { documentClient } from '../table/client.ts';
+import { documentClient } from '../../../support/engine/client.ts';
 import type { Process } from '../world/process.ts';
 import { type Execution, MACHINE_PREFIX } from '../world/step-functions.ts';
 import type { World } from '../world/world.ts';

@@ -17,9 +17,9 @@ import { checkBegin, checkExecution } from '../checks/starts.ts';
 import { createTruth, type TaskTruth, type Truth } from '../checks/truth.ts';
 import { checkWrite, SKEW } from '../checks/writes.ts';
 import type { Scenario } from '../scenario.ts';
-import { type Carry, documentClient } from '../table/client.ts';
-import { createTable, type Table, type Update, type Written } from '../table/table.ts';
-import { fromItem } from '../table/values.ts';
+import { type Carry, documentClient } from '../../../support/engine/client.ts';
+import { createTable, type Table, type Update, type Written } from '../../../support/engine/table.ts';
+import { fromItem } from '../../../support/engine/values.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
 import { type Faults, type Life, type Process, startProcess } from './process.ts';
 import {
