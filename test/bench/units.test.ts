@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { measureUnits, type Row } from './units/measure.ts';
-import { startUnitsWorld, type UnitsWorld } from './units/world.ts';
+import { startUnits, type UnitsSetup } from './units/setup.ts';
 
 /** Fewer than the 100 of `npm run proof -- units`: the units that grow with them are bounded by this number. */
 const OPEN_TASKS = 15;
 
-let world: UnitsWorld | undefined;
+let setup: UnitsSetup | undefined;
 let rows: readonly Row[] = [];
 beforeAll(async () => {
-  world = await startUnitsWorld(OPEN_TASKS);
-  rows = await measureUnits(world, OPEN_TASKS);
+  setup = await startUnits(OPEN_TASKS);
+  rows = await measureUnits(setup, OPEN_TASKS);
 });
-afterAll(() => world?.stop());
+afterAll(() => setup?.stop());
 
 /** The docs promise them (docs/deploying.md, "What a request reads and writes"). */
 test.each<[string, string, number, number]>([

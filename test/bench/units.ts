@@ -1,5 +1,5 @@
 import { measureUnits } from './units/measure.ts';
-import { startUnitsWorld } from './units/world.ts';
+import { startUnits } from './units/setup.ts';
 
 /**
  * `npm run proof -- units`: the read and write units of DynamoDB that each kind of request consumes, as a Markdown table. Measured
@@ -8,13 +8,13 @@ import { startUnitsWorld } from './units/world.ts';
  */
 const OPEN_TASKS = 100;
 
-const world = await startUnitsWorld(OPEN_TASKS);
+const setup = await startUnits(OPEN_TASKS);
 try {
-  const rows = await measureUnits(world, OPEN_TASKS);
+  const rows = await measureUnits(setup, OPEN_TASKS);
   console.log('| request | state | read units | write units | of indexes |\n| --- | --- | --- | --- | --- |');
   for (const { request, state, read, write, index } of rows) {
     console.log(`| ${request} | ${state} | ${read} | ${write} | ${index} |`);
   }
 } finally {
-  await world.stop();
+  await setup.stop();
 }

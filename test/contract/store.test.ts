@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
 import { engine, openReferee } from './referee.ts';
-import { storeContract } from './store.ts';
+import { SERVICE, STORE, storeContract } from './store.ts';
 
-describe(`the store on ${engine}`, () => storeContract(openReferee));
+describe(`the store on ${engine}`, () => storeContract(openReferee, { ...STORE, ...SERVICE }));

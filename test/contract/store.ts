@@ -9,9 +9,13 @@ import { readsContract } from './cases/reads.ts';
 import type { Referee } from './referee.ts';
 import { streamsContract } from './streams.ts';
 import { tableContract } from './table.ts';
+import { templateContract } from './template.ts';
 import { valuesContract } from './values.ts';
 
-const parts = {
+type Part = (referee: () => Referee) => void;
+
+/** What the store promises, wherever its table is. */
+export const STORE: Readonly<Record<string, Part>> = {
   'changes of a task': changesContract,
   'answers of a task': answersContract,
   'reading tasks': readsContract,
@@ -21,11 +25,16 @@ const parts = {
   'the table': tableContract,
   'what lies beside the tasks': besideContract,
   'waiting requests': streamsContract,
+};
+
+/** What needs a DynamoDB that answers over HTTP. */
+export const SERVICE: Readonly<Record<string, Part>> = {
+  'the template': templateContract,
   'what the tool workflow writes': finishContract,
 };
 
-/** What the store promises, held against the DynamoDB that `open` gives. */
-export function storeContract(open: () => Promise<Referee>): void {
+/** The parts of the contract, held against the table that `open` gives. */
+export function storeContract(open: () => Promise<Referee>, parts: Readonly<Record<string, Part>>): void {
   let opened: Referee | undefined;
   beforeAll(async () => {
     opened = await open();

@@ -1,4 +1,3 @@
-import { DescribeTableCommand, DescribeTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from 'vitest';
 import { failure } from '../../functions/tasks/failures.ts';
@@ -15,22 +14,6 @@ import { newOwner, newTask, now, taskIn } from './tasks.ts';
 export function tableContract(referee: () => Referee): void {
   const store = () => referee().store;
   const keyOf = ({ owner, taskId }: TaskKey): TaskKey => ({ owner, taskId });
-
-  test('keys, index and time to live are those of the template', async () => {
-    const { db, table: TableName } = referee();
-    const { Table } = await db.send(new DescribeTableCommand({ TableName }));
-    const keys = (schema: { AttributeName?: string | undefined }[] = []) => schema.map((key) => key.AttributeName);
-    expect(keys(Table?.KeySchema)).toEqual(['owner', 'taskId']);
-    const index = (name: string) => Table?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
-    expect(Table?.GlobalSecondaryIndexes).toHaveLength(2);
-    expect(index('due')?.Projection).toMatchObject({ ProjectionType: 'KEYS_ONLY' });
-    expect(keys(index('due')?.KeySchema)).toEqual(['due', 'dueAt']);
-    expect(index('status')?.Projection?.NonKeyAttributes?.toSorted()).toEqual(['deadlineAt', 'tool']);
-    expect(keys(index('status')?.KeySchema)).toEqual(['status', 'createdAt']);
-    const { TimeToLiveDescription } = await db.send(new DescribeTimeToLiveCommand({ TableName }));
-    expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt' });
-    expect(TimeToLiveDescription?.TimeToLiveStatus).toMatch(/^ENABL(ED|ING)$/);
-  });
 
   test('a record expires in whole seconds, after its ttl and within five years', async () => {
     const record = newTask();

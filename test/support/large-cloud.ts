@@ -13,9 +13,9 @@ type Session = Awaited<ReturnType<typeof legacySession>>;
 
 /**
  * An embedded cloud of ./large-app.ts for one test file, with something between its endpoint and S3 that can be told
- * to fail. `world.cloud` may be replaced for a while.
+ * to fail. `large.cloud` may be replaced for a while.
  */
-export interface LargeWorld {
+export interface LargeCloud {
   cloud: Cloud;
   s3: 'up' | 'failing' | 'unreachable';
   /** How often the endpoint asked for anything. */
@@ -23,27 +23,27 @@ export interface LargeWorld {
   readonly assembly: string;
 }
 
-export function useLargeCloud(): LargeWorld {
-  const world = { s3: 'up', asked: 0, assembly: temporaryDir() } as LargeWorld;
+export function useLargeCloud(): LargeCloud {
+  const large = { s3: 'up', asked: 0, assembly: temporaryDir() } as LargeCloud;
   const between = createServer((incoming, outgoing) => {
-    world.asked++;
-    if (world.s3 === 'up') pass(world.cloud, incoming, outgoing);
-    else if (world.s3 === 'failing') outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
+    large.asked++;
+    if (large.s3 === 'up') pass(large.cloud, incoming, outgoing);
+    else if (large.s3 === 'failing') outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
     else outgoing.destroy();
   });
   beforeAll(async () => {
     await once(between.listen(0, '127.0.0.1'), 'listening');
     process.env.MCP_TEST_S3 = `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
-    await synthApp('test/support/apps/large-app.ts', world.assembly);
+    await synthApp('test/support/apps/large-app.ts', large.assembly);
     delete process.env.MCP_TEST_S3;
-    world.cloud = await startCloud({ assembly: world.assembly, recordCalls: true });
+    large.cloud = await startCloud({ assembly: large.assembly, recordCalls: true });
   });
   afterAll(async () => {
-    await world.cloud?.stop();
+    await large.cloud?.stop();
     between.closeAllConnections();
     between.close();
   });
-  return world;
+  return large;
 }
 
 function pass(cloud: Cloud, incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -56,17 +56,17 @@ function pass(cloud: Cloud, incoming: IncomingMessage, outgoing: ServerResponse)
 }
 
 /** Requests to the cloud of this moment. */
-export function clientsOf(world: LargeWorld) {
-  const url = () => `${world.cloud.url}/mcp`;
+export function clientsOf(large: LargeCloud) {
+  const url = () => `${large.cloud.url}/mcp`;
   const over = (taskId: string) => {
-    const status = () => world.cloud.stepFunctions.executions().find(({ name }) => name === `${taskId}-r1`)?.status;
+    const status = () => large.cloud.stepFunctions.executions().find(({ name }) => name === `${taskId}-r1`)?.status;
     return expect.poll(status).toBe('SUCCEEDED');
   };
   return {
     url,
     /** The operations of S3 since then. */
     s3Calls: (mark: number) =>
-      world.cloud.calls.since(mark).flatMap(({ service, operation }) => (service === 's3' ? [operation] : [])),
+      large.cloud.calls.since(mark).flatMap(({ service, operation }) => (service === 's3' ? [operation] : [])),
     /** A task of 2026-07-28 that is over, without a look at its result. */
     async finished(name: string, args: object): Promise<string> {
       const { body } = await modernRequest(url(), 'tools/call', { name, arguments: args });
@@ -95,7 +95,7 @@ export function clientsOf(world: LargeWorld) {
     },
     /** The key of the last object written, which is that of this task. */
     keyOf(taskId: string, end = ''): string {
-      const { input } = world.cloud.calls.since().findLast(({ operation }) => operation === 'PutObject') ?? {};
+      const { input } = large.cloud.calls.since().findLast(({ operation }) => operation === 'PutObject') ?? {};
       const { Key } = input as { Key: string };
       expect(Key).toMatch(new RegExp(`^results/[0-9a-f]{64}/${taskId}-r1${end}$`));
       return Key;
@@ -107,7 +107,7 @@ export function clientsOf(world: LargeWorld) {
         'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
       };
       const init = { method, headers, ...(method === 'PUT' && { body }) };
-      return fetch(`${world.cloud.endpoint}/${world.cloud.buckets[0]}/${key}`, init);
+      return fetch(`${large.cloud.endpoint}/${large.cloud.buckets[0]}/${key}`, init);
     },
   };
 }

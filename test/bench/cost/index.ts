@@ -2,7 +2,7 @@ import { digits } from '../report/page.ts';
 import type { Arm, Row } from '../report/row.ts';
 import { measureUnits } from '../units/measure.ts';
 import type { Units } from '../units/meter.ts';
-import { startUnitsWorld } from '../units/world.ts';
+import { startUnits } from '../units/setup.ts';
 import { perMillion, simpleTask, type Work } from './prices.ts';
 
 /** Enough for the rows that are used here. */
@@ -18,8 +18,8 @@ export const cost: Arm = {
     "tool's own function, data transfer and what the server costs at rest. Units of DynamoDB are measured on the embedded cloud, " +
     'transitions and requests are counted; how long a request takes on Lambda is assumed (a create 70 ms, a poll 12 ms).',
   async run() {
-    const world = await startUnitsWorld(OPEN_TASKS);
-    const rows = await measureUnits(world, OPEN_TASKS).finally(() => world.stop());
+    const setup = await startUnits(OPEN_TASKS);
+    const rows = await measureUnits(setup, OPEN_TASKS).finally(() => setup.stop());
     const units = (request: string, state: string): Units => {
       const found = rows.find((row) => row.request === request && row.state.startsWith(state));
       if (found === undefined) throw new Error(`no units of ${request}, ${state}`);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { type Answer, ended, legacySession, modernMessage, openStream, post } from '../../support/clients.ts';
 import { type Units, unitsSince } from './meter.ts';
-import type { UnitsWorld } from './world.ts';
+import type { UnitsSetup } from './setup.ts';
 
 export interface Row extends Units {
   readonly request: string;
@@ -14,13 +14,13 @@ const LARGE = 100_000;
 const PAGE = 50;
 
 /** What each kind of request costs, one after the other, in the states of the table that make a difference. */
-export async function measureUnits(world: UnitsWorld, openTasks: number): Promise<Row[]> {
-  const { cloud } = world;
+export async function measureUnits(setup: UnitsSetup, openTasks: number): Promise<Row[]> {
+  const { cloud } = setup;
   const url = `${cloud.url}/mcp`;
   const rows: Row[] = [];
 
   const clientOf = (sub: string) => {
-    const authorization = `Bearer ${world.token(sub)}`;
+    const authorization = `Bearer ${setup.token(sub)}`;
     const request = (method: string, params: Record<string, unknown> = {}, capabilities?: object) => {
       const { body, headers } = modernMessage(method, params, capabilities && { capabilities });
       const _meta = { ...(params._meta as object | undefined), ...body.params._meta };

@@ -5,12 +5,12 @@ import { temporaryDir } from '../../../local/test/fixture.ts';
 import { largeResult } from '../../support/apps/large-tools.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 
-const world = useLargeCloud();
-const { finished, legacyFinished, session, get, plain, listen, keyOf, object } = clientsOf(world);
+const large = useLargeCloud();
+const { finished, legacyFinished, session, get, plain, listen, keyOf, object } = clientsOf(large);
 const LARGE = 5_500_000;
 const DAY = 86_400_000;
 beforeEach(() => {
-  world.s3 = 'up';
+  large.s3 = 'up';
 });
 
 const unread = (taskId: string) => ({
@@ -75,7 +75,7 @@ describe('while S3 does not answer', () => {
       const legacy = await legacyFinished(client, 'large', { bytes: LARGE });
       const taskId = await finished('large', { bytes: LARGE });
 
-      world.s3 = how;
+      large.s3 = how;
       expect((await get(taskId)).error).toEqual(unread(taskId));
       expect((await plain('get_task_result', { taskId })).error).toEqual(unread(taskId));
       expect((await client.request('tasks/result', { taskId: legacy })).body.error).toEqual(unread(legacy));
@@ -84,7 +84,7 @@ describe('while S3 does not answer', () => {
 
       // A listener gets no task without its result. It gets the task once the result can be read.
       setTimeout(() => {
-        world.s3 = 'up';
+        large.s3 = 'up';
       }, 1_500);
       const told = await listen(taskId);
       expect(told).toHaveLength(1);
@@ -95,21 +95,21 @@ describe('while S3 does not answer', () => {
   );
 
   test('a call without a task names the task it ran as, so a client need not call twice', async () => {
-    world.s3 = 'failing';
+    large.s3 = 'failing';
     const { error } = await plain('large', { bytes: 200_000 });
     expect(error).toEqual(unread(error.data.taskId));
-    world.s3 = 'up';
+    large.s3 = 'up';
     const { content, structuredContent } = (await plain('get_task_result', { taskId: error.data.taskId })).result;
     expectSame({ content, structuredContent: structuredContent.result }, largeResult(200_000));
   });
 
   test('a short failure goes unnoticed', async () => {
     const taskId = await finished('large', { bytes: 200_000 });
-    world.s3 = 'failing';
-    const asked = world.asked;
+    large.s3 = 'failing';
+    const asked = large.asked;
     const answer = get(taskId);
-    await expect.poll(() => world.asked, { interval: 1 }).toBe(asked + 1);
-    world.s3 = 'up';
+    await expect.poll(() => large.asked, { interval: 1 }).toBe(asked + 1);
+    large.s3 = 'up';
     expectSame((await answer).result.result, largeResult(200_000));
   });
 
@@ -129,12 +129,12 @@ describe('while S3 does not answer', () => {
 });
 
 test('on Express, two runs of a round store two results: the one that counts stays whole', async () => {
-  const twice = world.cloud.faults.add({ service: 'states', operation: 'RunExpress', do: 'double', times: 5 });
-  const mark = world.cloud.calls.mark();
+  const twice = large.cloud.faults.add({ service: 'states', operation: 'RunExpress', do: 'double', times: 5 });
+  const mark = large.cloud.calls.mark();
   const made = await Promise.all([1, 2, 3, 4, 5].map(() => finished('differs', { bytes: 200_000 })));
-  const running = () => world.cloud.stepFunctions.executions().filter(({ status }) => status === 'RUNNING');
+  const running = () => large.cloud.stepFunctions.executions().filter(({ status }) => status === 'RUNNING');
   await expect.poll(running, { timeout: 15_000 }).toEqual([]);
-  const puts = world.cloud.calls.since(mark).filter(({ operation }) => operation === 'PutObject');
+  const puts = large.cloud.calls.since(mark).filter(({ operation }) => operation === 'PutObject');
   expect(new Set(puts.map(({ input }) => (input as { Key: string }).Key)).size).toBe(2 * made.length);
   for (const taskId of made) {
     expect((await get(taskId)).result).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
@@ -144,19 +144,19 @@ test('on Express, two runs of a round store two results: the one that counts sta
 
 describe('in a separate cloud', () => {
   async function within<T>(cloud: Cloud, work: () => Promise<T>): Promise<T> {
-    const usual = world.cloud;
-    world.cloud = cloud;
+    const usual = large.cloud;
+    large.cloud = cloud;
     try {
       return await work();
     } finally {
-      world.cloud = usual;
+      large.cloud = usual;
       await cloud.stop();
     }
   }
 
   test('after expiry nothing is left, of 5.5 MB and of 6.5 MB', async () => {
     let ahead = 0;
-    const { assembly } = world;
+    const { assembly } = large;
     const cloud = await startCloud({ assembly, recordCalls: true, now: () => Date.now() + ahead });
     await within(cloud, async () => {
       const taskId = await finished('large', { bytes: LARGE });
@@ -173,7 +173,7 @@ describe('in a separate cloud', () => {
   });
 
   test('a restart on the same data keeps it', async () => {
-    const options = { assembly: world.assembly, recordCalls: true, dataDir: temporaryDir() };
+    const options = { assembly: large.assembly, recordCalls: true, dataDir: temporaryDir() };
     const taskId = await within(await startCloud(options), () => finished('large', { bytes: LARGE }));
     await within(await startCloud(options), async () => {
       expectSame((await get(taskId)).result.result, largeResult(LARGE));

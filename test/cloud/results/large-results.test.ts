@@ -4,8 +4,8 @@ import { largeResult } from '../../support/apps/large-tools.ts';
 import { type Answer, openStream } from '../../support/clients.ts';
 import { clientsOf, expectSame, useLargeCloud } from '../../support/large-cloud.ts';
 
-const world = useLargeCloud();
-const { url, s3Calls, finished, legacyFinished, session, get, plain, listen } = clientsOf(world);
+const large = useLargeCloud();
+const { url, s3Calls, finished, legacyFinished, session, get, plain, listen } = clientsOf(large);
 const LARGE = 5_500_000;
 const RELATED = 'io.modelcontextprotocol/related-task';
 
@@ -13,7 +13,7 @@ describe('5.5 MB of content of every kind arrive unchanged', () => {
   const wanted = largeResult(LARGE);
 
   test('2026-07-28: tasks/get, get_task_result and a notification, one read of S3 each', async () => {
-    const mark = world.cloud.calls.mark();
+    const mark = large.cloud.calls.mark();
     const taskId = await finished('large', { bytes: LARGE });
     expect(s3Calls(mark)).toEqual(['PutObject']);
     const { result: task } = await get(taskId);
@@ -35,7 +35,7 @@ describe('5.5 MB of content of every kind arrive unchanged', () => {
   test('2025-11-25: tasks/result; status and list without a read of S3', async () => {
     const client = await session();
     const taskId = await legacyFinished(client, 'large', { bytes: LARGE });
-    const mark = world.cloud.calls.mark();
+    const mark = large.cloud.calls.mark();
     expect((await client.request('tasks/get', { taskId })).body.result.status).toBe('completed');
     expect((await client.request('tasks/list')).body.result.tasks).toMatchObject([{ taskId, status: 'completed' }]);
     expect(s3Calls(mark)).toEqual([]);
@@ -64,7 +64,7 @@ test.each([
   [1_501, ['PutObject', 'GetObject']],
   [6_000_000, ['PutObject', 'GetObject']],
 ])('the limits, to the byte: %i take %j', async (bytes, operations) => {
-  const mark = world.cloud.calls.mark();
+  const mark = large.cloud.calls.mark();
   expectSame((await get(await finished('large', { bytes }))).result.result, largeResult(bytes));
   expect(s3Calls(mark)).toEqual(operations);
 });
@@ -74,7 +74,7 @@ test.each([
   ['that needs most escapes in the workflow', '"'.repeat(63_999), 2],
   ['only if it does not fit', 'x'.repeat(1_400), 0],
 ])('a function that stores nothing: the server stores its result %s', async (_what, value, puts) => {
-  const mark = world.cloud.calls.mark();
+  const mark = large.cloud.calls.mark();
   const taskId = await finished('raw', { value });
   // The first is what it was called with.
   expect(s3Calls(mark)).toEqual(Array.from({ length: puts }, () => 'PutObject'));
@@ -88,10 +88,10 @@ test('no end of a task makes its record larger than one read unit, whoever store
     ['large', { bytes: 100_000 }],
   ] as const) {
     const taskId = await finished(tool, args);
-    const mark = world.cloud.calls.mark();
+    const mark = large.cloud.calls.mark();
     const client = await session();
     await client.request('tasks/get', { taskId });
-    const reads = world.cloud.calls
+    const reads = large.cloud.calls
       .since(mark)
       .flatMap(({ operation, consumed }) => (operation === 'GetItem' && consumed ? [consumed.table] : []));
     expect(Math.max(...reads)).toBe(1);
@@ -99,7 +99,7 @@ test('no end of a task makes its record larger than one read unit, whoever store
 });
 
 test('a small result costs no call of S3, in either revision', async () => {
-  const mark = world.cloud.calls.mark();
+  const mark = large.cloud.calls.mark();
   const client = await session();
   const taskId = await legacyFinished(client, 'promise', { bytes: 1_000 });
   for (const method of ['tasks/get', 'tasks/list', 'tasks/result']) await client.request(method, { taskId });
@@ -111,7 +111,7 @@ test('a small result costs no call of S3, in either revision', async () => {
 
 test('6.5 MB fail in both revisions with the reason and the remedy, and nothing is stored', async () => {
   const why = /result takes 6500000 bytes as JSON, and a result may take 6000000 at most\. .* resource_link/;
-  const mark = world.cloud.calls.mark();
+  const mark = large.cloud.calls.mark();
   const { result: task } = await get(await finished('large', { bytes: 6_500_000 }));
   expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
   expect(task.result.content[0].text).toMatch(why);
@@ -152,7 +152,7 @@ describe('a large result is judged like a small one', () => {
   test('a large error is known as one without a read of S3, and arrives whole (F-06)', async () => {
     const client = await session();
     const taskId = await legacyFinished(client, 'large', { bytes: 200_000, isError: true });
-    const mark = world.cloud.calls.mark();
+    const mark = large.cloud.calls.mark();
     const { result: task } = (await client.request('tasks/get', { taskId })).body;
     const { text } = largeResult(200_000, true).content[0] as unknown as { text: string };
     expect(task).toMatchObject({ status: 'failed', statusMessage: text.slice(0, 500) });
@@ -162,7 +162,7 @@ describe('a large result is judged like a small one', () => {
 });
 
 test('an object that is gone is AccessDenied for a role that may not list the bucket, as on AWS', async () => {
-  const { cloud } = world;
+  const { cloud } = large;
   const mark = cloud.calls.mark();
   await get(await finished('large', { bytes: 300_000 }));
   const read = cloud.calls.since(mark).find(({ operation }) => operation === 'GetObject');

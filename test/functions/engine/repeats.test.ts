@@ -13,21 +13,21 @@ const principal = { kind: 'anonymous' } as const;
 const task = { tool: 'required', ttl: 3_600_000, timeout: 300_000, accepts: ['elicitation/create'], legacy: false };
 const made = create(newTaskKey(principal, T0), task, T0);
 
-function world(record: TaskRecord, now = T0) {
+function setup(record: TaskRecord, now = T0) {
   const fake = fakeServer({ now: () => now });
-  fake.records.set(record.taskId, record);
+  fake.records.set(record);
   return { ...fake, times: (what: string) => fake.did.filter((one) => one === what).length };
 }
 
 test('20 repeats of the last answer start its round once more, and no more (row 16)', async () => {
   const answered: TaskRecord = { ...made, round: 2, arguments: '{}', inputResponses: { 'r1.a': '{}' } };
-  const { server, times } = world(answered);
+  const { server, times } = setup(answered);
   for (let i = 0; i < 20; i++) await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);
   expect(times('start')).toBe(1);
 });
 
 test('20 repeats of a call under its key start its first round once more, and no more (row 6)', async () => {
-  const { server, records, times } = world({ ...made, digest: 'd', arguments: '{}' });
+  const { server, records, times } = setup({ ...made, digest: 'd', arguments: '{}' });
   const stored = () => records.get(made.taskId) ?? made;
   for (let i = 0; i < 20; i++) await repeatFirst(stored(), '{}', server);
   expect(times('start')).toBe(1);
@@ -35,7 +35,7 @@ test('20 repeats of a call under its key start its first round once more, and no
 
 test('20 repeats of a cancel stop the run once more, and no more (C-27)', async () => {
   const key = newTaskKey(principal, T0);
-  const { server, times } = world({ ...made, ...key, status: 'cancelled' }, T0 + 1);
+  const { server, times } = setup({ ...made, ...key, status: 'cancelled' }, T0 + 1);
   for (let i = 0; i < 20; i++) await cancelTask(principal, key.taskId, server);
   expect(times('stop')).toBe(1);
 });
@@ -44,7 +44,7 @@ test.each([
   ['59 seconds after it: its request may have crashed', 59_000, 1],
   ['a minute after it: its run was stopped long ago', 60_000, 0],
 ])('a repeated cancel stops the run %s (C-27)', async (_title, after, stops) => {
-  const { server, times } = world({ ...made, status: 'cancelled' }, T0 + after);
+  const { server, times } = setup({ ...made, status: 'cancelled' }, T0 + after);
   await cancelTask(principal, made.taskId, server);
   expect(times('stop')).toBe(stops);
 });

@@ -3,8 +3,9 @@ import type { Workflow } from '../../../functions/engine/ports.ts';
 import { startAgain } from '../../../functions/engine/start-round.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
+import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
+import { createObjects } from '../../support/engine/objects.ts';
 import { record } from '../tasks/applied.ts';
-import { noInputs } from '../tasks/s3/fake-inputs.ts';
 
 /** The input of the execution that a restart of this record begins. */
 async function inputOf(of: TaskRecord) {
@@ -34,7 +35,7 @@ test('an answered round is started as it was asked, or is gone with its tool (ro
   const answered = { ...record(), arguments: '{"n":1}' };
   const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
     const machineOf = () => (machine === '' ? undefined : { id: machine, express: false });
-    return startAgain(task, { machineOf, workflow, inputs: noInputs() });
+    return startAgain(task, { machineOf, workflow, inputs: inputStore(createObjects()) });
   };
   expect(await again(answered, starts())).toBe('started');
   expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);

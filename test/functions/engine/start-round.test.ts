@@ -36,14 +36,14 @@ test('a cancel between the last answer and its start stops the run once it exist
   const { server, did, records } = fakeServer({
     workflow: {
       async start() {
-        records.set(answered.taskId, { ...answered, status: 'cancelled' });
+        records.set({ ...answered, status: 'cancelled' });
       },
       async stop() {
         did.push('stop');
       },
     },
   });
-  records.set(answered.taskId, answered);
+  records.set(answered);
   await startNext({ ...answered, tool: 'required' }, false, server);
   expect(did.filter((what) => what === 'stop')).toHaveLength(1);
 });
@@ -52,14 +52,14 @@ test('a round whose tool is gone cannot be started, which the client learns', as
   const { server, records } = fakeServer();
   const gone = { ...answered, tool: 'gone' };
   expect(await startNext(gone, true, server)).toEqual({ start: 'gone', record: gone });
-  records.set(gone.taskId, gone);
+  records.set(gone);
   const answering = answerTask({ kind: 'anonymous' }, gone.taskId, {}, 'refuse', server);
   await expect(answering).rejects.toThrow('The tool of this task is gone');
 });
 
 test('a start whose name is taken ends no task without an idempotency key', async () => {
   const { server, records } = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
-  records.set(answered.taskId, answered);
+  records.set(answered);
   expect(await startNext(answered, true, server)).toEqual({ start: 'started', record: answered });
   expect(records.get(answered.taskId)).toEqual(answered);
 });
@@ -84,7 +84,7 @@ function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext
     ...over,
   });
   fake.clock.now = now;
-  fake.records.set(record.taskId, record);
+  fake.records.set(record);
   const send = async (method: string, params: object = {}) =>
     (await modernCall(fake.server, method, { taskId: record.taskId, ...params }, { capabilities: TASKS })).raw;
   return { ...fake, inputs, send };
@@ -169,7 +169,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     const stopped: number[] = [];
     const fake = serverWith(answered, now, {
       workflow: {
-        start: async () => void fake.records.set(key.taskId, { ...answered, status: 'cancelled' }),
+        start: async () => void fake.records.set({ ...answered, status: 'cancelled' }),
         stop: async ({ round }) => void stopped.push(round),
       },
     });

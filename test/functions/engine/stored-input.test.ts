@@ -3,11 +3,9 @@ import { withQuestions } from '../../../functions/engine/read.ts';
 import { startIfCrashed, startNext } from '../../../functions/engine/start-round.ts';
 import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../mcp/support/fake-server.ts';
-import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
 
 const now = 1_700_000_000_000;
 const taskId = '0123456789abcdefghjkmnpqrstvwxyz0123';
@@ -24,20 +22,17 @@ const YES = { action: 'accept', content: {} };
 const failures = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line).where);
 const LOST = { status: 'failed', error: expect.stringContaining('InputLost') };
 
-/** A server that starts with this record; `objects` is its S3. */
-function world(record: TaskRecord) {
-  const objects = fakeObjects();
-  const clock = { now };
-  const { server, records, did } = fakeServer({ inputs: inputStore(objects), now: () => clock.now });
-  records.set(taskId, record);
-  const stored = () => records.get(taskId) as TaskRecord;
-  return { server, stored, records, did, objects, clock };
+/** A server that starts with this record. */
+function setup(record: TaskRecord) {
+  const fake = fakeServer({ now: () => now });
+  fake.records.set(record);
+  return { ...fake, stored: () => fake.records.get(taskId) as TaskRecord };
 }
 
 /** With its input in S3, or nowhere. */
 function away(record: TaskRecord, there = true) {
   const { record: slim, text } = moved(record);
-  const made = world(slim);
+  const made = setup(slim);
   if (there) made.server.inputs.put(slim, text);
   return made;
 }
@@ -51,14 +46,14 @@ describe('input in S3 is read only', () => {
     ['for a task that asks', { ...slim, status: 'working' }],
     ['where the record does not hold the questions', { ...slim, asked }],
   ])('%s', async (_name, record) => {
-    const { server, objects } = world(record);
+    const { server, objects } = setup(record);
     expect(await withQuestions(record, server)).toEqual(record);
     expect(objects.did).toEqual([]);
   });
 
   test('for an answer that a task waits for', async () => {
     const record: TaskRecord = { ...slim, status: 'completed', result: '1' };
-    const { server, objects } = world(record);
+    const { server, objects } = setup(record);
     expect(await answerTask(principal, taskId, { 'r1.a': YES }, 'refuse', server)).toEqual(record);
     expect(objects.did).toEqual([]);
   });
@@ -66,7 +61,7 @@ describe('input in S3 is read only', () => {
 
 describe('an answer', () => {
   test('is not stored while S3 cannot take it', async () => {
-    const { server, stored, objects } = world({ ...waiting, asked: asked.replace(/m{9}m+/, 'm') });
+    const { server, stored, objects } = setup({ ...waiting, asked: asked.replace(/m{9}m+/, 'm') });
     objects.state.down = 'SlowDown';
     const large = { ...YES, content: { note: 'n'.repeat(5_000) } };
     const answering = answerTask(principal, taskId, { 'r1.a': large }, 'refuse', server);
@@ -81,7 +76,7 @@ test('large answers are refused, or their round starts: nothing lies between', a
   const outcomes = new Set<string>();
   for (let bytes = 191_000; bytes < 192_500; bytes += 10) {
     const short = { ...waiting, arguments: JSON.stringify('x'.repeat(bytes)), asked: asked.replace(/m{9}m+/, 'm') };
-    const { server, stored, did } = world(short);
+    const { server, stored, did } = setup(short);
     const answering = answerTask(principal, taskId, { 'r1.a': large }, 'refuse', server);
     const refused = await answering.then(
       () => false,

@@ -25,11 +25,11 @@ const { deadlineAt } = working;
 const inputResponses = { 'r1.a': { action: 'accept', content: {} } };
 
 /** A server that meets a task at a moment. The first write takes `writeTakes` ms. */
-function world(record: TaskRecord, now: number, writeTakes = 0) {
+function setup(record: TaskRecord, now: number, writeTakes = 0) {
   const fake = clockedServer();
   const { clock } = fake;
   clock.now = now;
-  fake.records.set(record.taskId, record);
+  fake.records.set(record);
   const { apply } = fake.server.store;
   const during: Message[] = [];
   let slow = writeTakes;
@@ -52,7 +52,7 @@ function world(record: TaskRecord, now: number, writeTakes = 0) {
 
 describe('an answer', () => {
   test('after the deadline is too late: every reader sees that no answer came (row 17)', async () => {
-    const { send, get, did, stored } = world(waiting, deadlineAt + 1);
+    const { send, get, did, stored } = setup(waiting, deadlineAt + 1);
     expect((await get()).result.status).toBe('input_required');
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
     expect(did).toEqual(['get', 'get', 'apply']);
@@ -62,7 +62,7 @@ describe('an answer', () => {
   });
 
   test('before the deadline but written after it is too late for every reader; nothing starts', async () => {
-    const { send, get, did, during, clock } = world(waiting, deadlineAt, 3 * SECOND);
+    const { send, get, did, during, clock } = setup(waiting, deadlineAt, 3 * SECOND);
     expect((await send('tasks/update', { inputResponses })).result.resultType).toBe('complete');
     expect(during).toMatchObject([{ status: 'input_required' }]);
     const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
@@ -73,7 +73,7 @@ describe('an answer', () => {
   });
 
   test('in time starts the next round, even at the last moment', async () => {
-    const { send, did, stored } = world(waiting, deadlineAt);
+    const { send, did, stored } = setup(waiting, deadlineAt);
     await send('tasks/update', { inputResponses });
     expect(did).toContain('start');
     expect(stored()).toMatchObject({ status: 'working', round: 2 });
@@ -83,7 +83,7 @@ describe('an answer', () => {
     const before = { 'r0.x': '"é"', 'r1.b': `"${'é'.repeat(limits.answers / 2 - 100)}"` };
     const record = { ...waiting, inputResponses: before };
     const answer = (text: string) => ({ inputResponses: { 'r1.a': { action: 'accept', content: { text } } } });
-    const { send, stored } = world(record, T0);
+    const { send, stored } = setup(record, T0);
     const sizeOf = (answers: object) => Buffer.byteLength(Object.entries(answers).flat().join(''));
     const rest = limits.answers - sizeOf({ ...before, 'r1.a': JSON.stringify(answer('').inputResponses['r1.a']) });
     const { error } = await send('tasks/update', answer('x'.repeat(rest + 1)));
@@ -95,7 +95,7 @@ describe('an answer', () => {
 
   test('repeated at the deadline starts nothing', async () => {
     const answered = { ...waiting, status: 'working', round: 2, inputResponses: { 'r1.a': '{"action":"accept"}' } };
-    const { send, did } = world(answered as TaskRecord, deadlineAt);
+    const { send, did } = setup(answered as TaskRecord, deadlineAt);
     await send('tasks/update', { inputResponses });
     expect(did).toEqual(['get']);
   });
@@ -109,22 +109,22 @@ describe('an answer under a key that is not open', () => {
   const { taskId, tool } = waiting;
 
   test('is acknowledged; the log says which keys are open, not what the client wrote (E-18)', async () => {
-    const { send, stored } = world(waiting, T0);
+    const { send, stored } = setup(waiting, T0);
     const sent = { a: inputResponses['r1.a'], 'planted?': {} };
     expect((await send('tasks/update', { inputResponses: sent })).result.resultType).toBe('complete');
-    expect(stored()).toBe(waiting);
+    expect(stored()).toEqual(waiting);
     const said = { event: 'answer_ignored', taskId, tool, status: 'input_required', ignored: 2, openKeys: ['r1.a'] };
     expect(lines()).toEqual([said]);
   });
 
   test('and one that is open: nothing of it is in the log', async () => {
-    const { send } = world(waiting, T0);
+    const { send } = setup(waiting, T0);
     await send('tasks/update', { inputResponses });
     expect(lines()).toEqual([]);
   });
 
   test('posted in 2025-11-25, when another has answered: acknowledged, and logged (B-19)', async () => {
-    const here = world({ ...working, status: 'completed', result: '5' }, T0);
+    const here = setup({ ...working, status: 'completed', result: '5' }, T0);
     expect((await here.respond({ result: { action: 'accept', content: {} } })).status).toBe(202);
     expect(lines()).toMatchObject([{ status: 'completed', ignored: 1, openKeys: [] }]);
   });
@@ -134,7 +134,7 @@ describe('a refusal of a question of 2025-11-25', () => {
   const sampling = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
   const record = { ...waiting, asked: JSON.stringify({ inputRequests: { a: sampling } }) };
   const refusedAt = async (now: number) => {
-    const here = world(record, now, 10 * SECOND);
+    const here = setup(record, now, 10 * SECOND);
     expect((await here.respond({ error: { code: -1, message: 'no' } })).status).toBe(202);
     return { during: here.during[0], after: (await here.get()).result };
   };
@@ -156,21 +156,21 @@ describe('a cancel', () => {
   const late = deadlineAt + limits.lateWrite;
 
   test('soon after the deadline of a task that works is one', async () => {
-    const { send, get, did } = world(working, late);
+    const { send, get, did } = setup(working, late);
     await send('tasks/cancel');
     expect((await get()).result.status).toBe('cancelled');
     expect(did).toContain('stop');
   });
 
   test('however slow, is written before readers see that the task failed', async () => {
-    const { send, get, during } = world(working, late, limits.deadlineGrace - limits.lateWrite);
+    const { send, get, during } = setup(working, late, limits.deadlineGrace - limits.lateWrite);
     await send('tasks/cancel');
     expect(during).toMatchObject([{ status: 'working' }]);
     expect((await get()).result.status).toBe('cancelled');
   });
 
   test('later than that loses to the deadline: every reader sees failed, and the run is stopped', async () => {
-    const { send, get, did, stored, clock } = world(working, late + 1);
+    const { send, get, did, stored, clock } = setup(working, late + 1);
     expect((await send('tasks/cancel')).result.resultType).toBe('complete');
     const told = { status: 'failed', statusMessage: 'The tool did not finish in time' };
     expect((await get()).result).toMatchObject(told);
@@ -182,11 +182,11 @@ describe('a cancel', () => {
   });
 
   test('of a question holds until the deadline, however slow; later the question is unanswered', async () => {
-    const before = world(waiting, deadlineAt, limits.deadlineGrace);
+    const before = setup(waiting, deadlineAt, limits.deadlineGrace);
     await before.send('tasks/cancel');
     expect(before.during).toMatchObject([{ status: 'input_required' }]);
     expect((await before.get()).result.status).toBe('cancelled');
-    const { send, get } = world(waiting, deadlineAt + 1);
+    const { send, get } = setup(waiting, deadlineAt + 1);
     await send('tasks/cancel');
     const told = { status: 'failed', statusMessage: 'No answer came before the deadline' };
     expect((await get()).result).toMatchObject(told);

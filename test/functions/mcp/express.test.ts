@@ -57,7 +57,7 @@ beforeEach(() => {
 describe('answers to a task on Express', () => {
   test('20 equal answers start one run: only that which wrote the last one starts it (row 16)', async () => {
     const { server, starts, records } = serverOn('express');
-    records.set(key.taskId, waiting(true));
+    records.set(waiting(true));
     await Promise.all(Array.from({ length: 10 }, () => update(server, ALL)));
     for (let i = 0; i < 10; i++) await update(server, ALL);
     expect(starts).toEqual(['r2']);
@@ -65,7 +65,7 @@ describe('answers to a task on Express', () => {
 
   test('the start of a later round is noted, so that the sweep does not start it again (row 16)', async () => {
     const { server, records } = serverOn('express');
-    records.set(key.taskId, waiting(true));
+    records.set(waiting(true));
     await update(server, ALL);
     expect(records.get(key.taskId)).toMatchObject({ round: 2, seenRound: 2, dueAt: T0 + limits.express.dead });
   });
@@ -76,7 +76,7 @@ describe('answers to a task on Express', () => {
     ['no answer', new TooManyStarts(false), { dueAt: T0 + MINUTE }],
   ])('a start that finds %s is left to the next sweep, and repeats start nothing', async (_, refusal, left) => {
     const { server, starts, records } = serverOn('express', refusal);
-    records.set(key.taskId, waiting(true));
+    records.set(waiting(true));
     expect((await update(server, ALL)).status).toBe(429);
     expect(records.get(key.taskId)).toMatchObject({ status: 'working', round: 2, ...left });
     await update(server, ALL);
@@ -89,7 +89,7 @@ describe('answers to a task on Express', () => {
       [true, 'standard'],
     ] as const) {
       const { server, records } = serverOn(now);
-      records.set(key.taskId, waiting(before));
+      records.set(waiting(before));
       await update(server, { 'r1.a': ACCEPT });
       expect(records.get(key.taskId)?.express ?? false).toBe(before);
       await update(server, { 'r1.b': ACCEPT });
@@ -108,13 +108,13 @@ describe('calls of a tool on Express', () => {
     const first = (await call(fake, { _meta })).result;
     for (let i = 0; i < 19; i++) expect((await call(fake, { _meta })).result).toEqual(first);
     expect(fake.starts).toEqual(['r1']);
-    expect(fake.records.size).toBe(1);
+    expect(fake.records.ids()).toHaveLength(1);
   });
 
   test('a certain refusal under a key: the next sweep starts it, a repeat gets the task (row 2)', async () => {
     const fake = serverOn('express', new TooManyStarts(true));
     await call(fake, { _meta });
-    expect([...fake.records.values()]).toMatchObject([{ status: 'working', seenRound: 1, dueAt: T0 }]);
+    expect(fake.records.all()).toMatchObject([{ status: 'working', seenRound: 1, dueAt: T0 }]);
     expect((await call(fake, { _meta })).result).toMatchObject({ task: { status: 'working' } });
     expect(fake.starts).toEqual(['r1']);
   });
@@ -123,7 +123,7 @@ describe('calls of a tool on Express', () => {
     for (const refusal of [new TooManyStarts(true), new NoMachine(true)]) {
       const fake = serverOn('express', refusal);
       await call(fake, {});
-      expect([...fake.records.values()]).toMatchObject([{ status: 'failed', ttl: 0 }]);
+      expect(fake.records.all()).toMatchObject([{ status: 'failed', ttl: 0 }]);
     }
   });
 });

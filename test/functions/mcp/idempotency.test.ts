@@ -22,7 +22,7 @@ describe('tools/call', () => {
     const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
     await call();
     expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+    expect(records.all().map(({ status }) => status)).toEqual(['working']);
   });
 
   test('a call by key that cannot start its task leaves it to a repeat (rows 2, 3 and 6)', async () => {
@@ -41,7 +41,7 @@ describe('tools/call', () => {
     const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
     const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
     expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['working']);
+    expect(records.all().map(({ status }) => status)).toEqual(['working']);
     expect((await call()).result).toMatchObject({ task: { status: 'working' } });
     expect(did).toEqual(['start', 'start']);
   });
@@ -53,9 +53,9 @@ describe('tools/call', () => {
         workflow: { start: async (_record, _machine, input) => void inputs.push(input), stop: async () => {} },
       }),
     );
-    const call = (args: object) =>
+    const call = (args: object, name = 'optional') =>
       legacy('tools/call', {
-        name: 'optional',
+        name,
         arguments: args,
         task: {},
         _meta: { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) },
@@ -64,6 +64,10 @@ describe('tools/call', () => {
     await call({ b: { c: [{ d: 2, e: 1 }] }, a: 1 });
     expect(inputs).toHaveLength(2);
     expect(inputs[1]).toBe(inputs[0]);
+    for (const other of [await call({ a: 2 }), await call({ a: 1, b: { c: [{ e: 1, d: 2 }] } }, 'required')]) {
+      expect(other.error).toMatchObject({ code: -32602, message: expect.stringContaining('used for another call') });
+    }
+    expect(inputs).toHaveLength(2);
   });
 
   test('a repeat with another ttl is the same task, with the ttl of the first call (C-11)', async () => {
@@ -74,7 +78,7 @@ describe('tools/call', () => {
     const first = await call({ ttl: 60_000 });
     expect(first.task.ttl).toBe(360_000);
     expect(await call({ ttl: 86_400_000 })).toEqual(first);
-    expect(records.size).toBe(1);
+    expect(records.ids()).toHaveLength(1);
   });
 
   test('the key of an expired task with the same run name is refused: nothing would run (row 6)', async () => {
@@ -83,7 +87,7 @@ describe('tools/call', () => {
     const _meta = { 'mcp-task-server/idempotencyKey': 'weekly'.repeat(6) };
     const { error } = await legacy('tools/call', { name: 'optional', task: {}, _meta });
     expect(error).toEqual({ code: -32602, message: 'The task of this idempotency key has expired: use a new key' });
-    expect([...records.values()].map(({ status }) => status)).toEqual(['failed']);
+    expect(records.all().map(({ status }) => status)).toEqual(['failed']);
     // Without a key the name can only be taken by this very run, which was fast.
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
   });
@@ -112,14 +116,14 @@ describe('tools/call', () => {
         workflow: {
           async start({ taskId }) {
             const record = fake.records.get(taskId);
-            if (record !== undefined && end !== undefined) fake.records.set(taskId, { ...record, ...end });
+            if (record !== undefined && end !== undefined) fake.records.set({ ...record, ...end });
             throw new Error('throttled');
           },
           stop: async () => {},
         },
       });
       const { result, error } = await clients(fake).legacy('tools/call', { name: 'optional', task: {} });
-      if (told === 'task') expect(result).toMatchObject({ task: { taskId: [...fake.records.keys()][0] } });
+      if (told === 'task') expect(result).toMatchObject({ task: { taskId: fake.records.ids()[0] } });
       else expect(error?.message).toContain(told);
     }
   });

@@ -8,11 +8,11 @@ import {
   OPERATIONS,
   OWNERS,
   type Owner,
+  ownersServer,
   REASONS,
   unknown,
   use,
-  world,
-} from './support/owners-world.ts';
+} from './support/owners-server.ts';
 
 test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-15, F-15, G-15)', async () => {
   const step = fc.record({
@@ -21,7 +21,7 @@ test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-1
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
-      const here = world();
+      const here = ownersServer();
       const given = [await use(here, OWNERS[0]), await use(here, OWNERS[1])];
       for (const { who, operation } of steps) {
         const [own, other] = [given[who], given[1 - who]];
@@ -29,7 +29,7 @@ test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-1
         const me = OWNERS[who];
         if (own === undefined || other === undefined || does === undefined || me === undefined) throw new Error('no');
         const foreign = other[does.kind];
-        const before = JSON.stringify([...here.records.values()]);
+        const before = JSON.stringify(here.records.all());
         here.audited.splice(0);
         const seen = await here.send(me, does.send(foreign, own));
         const told = here.audited.splice(0);
@@ -45,7 +45,7 @@ test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-1
         const reason = REASONS[does.kind];
         const taskId = does.kind === 'taskId' ? { taskId: foreign } : {};
         expect(told).toEqual([JSON.stringify({ event: 'audit', action: 'denied', owner: me, ...taskId, reason })]);
-        expect(JSON.stringify([...here.records.values()])).toBe(before);
+        expect(JSON.stringify(here.records.all())).toBe(before);
       }
     }),
     { numRuns: 25 },
@@ -53,7 +53,7 @@ test('two owners in any order: foreign is unknown and stays unchanged (C-28, E-1
 });
 
 test.each(Object.keys(OPERATIONS))("and what is one's own is not refused: %s", async (operation) => {
-  const here = world();
+  const here = ownersServer();
   const own = await use(here, OWNERS[0]);
   const does = OPERATIONS[operation];
   if (does === undefined) throw new Error('no');
@@ -72,7 +72,7 @@ test('every method of both revisions is included, except those without an id to 
 test.each(['2025-11-25', '2026-07-28'])(
   "an owner's idempotency key means nothing to another: it makes another task (%s)",
   async (era) => {
-    const here = world();
+    const here = ownersServer();
     const call = async (who: Owner, n: number) => {
       const params = { name: 'optional', arguments: { n }, ...(era === '2025-11-25' && { task: {} }) };
       const sent = era === '2025-11-25' ? legacy('tools/call', params) : modern('tools/call', params);
@@ -88,12 +88,15 @@ test.each(['2025-11-25', '2026-07-28'])(
 );
 
 test("a list holds all of one's own tasks, and no other (C-23)", async () => {
-  const here = world();
+  const here = ownersServer();
   const given = [await use(here, OWNERS[0]), await use(here, OWNERS[1])];
   for (const [at, owner] of OWNERS.entries()) {
     const { body } = await here.send(owner, legacy('tasks/list', {}, given[at]?.session));
     const listed = JSON.parse(body).result.tasks.map(({ taskId }: { taskId: string }) => taskId);
-    const own = [...here.records.values()].filter((record) => record.owner === owner).map(({ taskId }) => taskId);
+    const own = here.records
+      .all()
+      .filter((record) => record.owner === owner)
+      .map(({ taskId }) => taskId);
     expect(listed.toSorted()).toEqual(own.toSorted());
     expect(listed.length).toBeGreaterThan(0);
   }
@@ -104,7 +107,7 @@ describe('anonymous callers', () => {
   test.each(Object.entries(OPERATIONS).filter(([, { kind }]) => kinds.includes(kind)))(
     'what one session was given opens nothing in another: %s',
     async (_operation, { kind, send }) => {
-      const here = world('anonymous');
+      const here = ownersServer('anonymous');
       const [own, other] = [await use(here, OWNERS[0]), await use(here, OWNERS[0])];
       const seen = await here.send(OWNERS[0], send(other[kind], own));
       const nobodys = await here.send(OWNERS[0], send(unknown(other[kind]), own));
@@ -114,7 +117,7 @@ describe('anonymous callers', () => {
   );
 
   test('the id of a task is enough to read it; a session lists its own tasks (C-36, E-30)', async () => {
-    const here = world('anonymous');
+    const here = ownersServer('anonymous');
     const [own, other] = [await use(here, OWNERS[0]), await use(here, OWNERS[0])];
     for (const sent of [
       legacy('tasks/get', { taskId: other.taskId }, own.session),
@@ -129,14 +132,14 @@ describe('anonymous callers', () => {
   test.each(Object.entries(OPERATIONS).filter(([, { kind }]) => kind === 'taskId'))(
     'a task of a verified caller from before is unknown: %s (E-15, E-30)',
     async (_operation, { send }) => {
-      const [before, here] = [world(), world('anonymous')];
+      const [before, here] = [ownersServer(), ownersServer('anonymous')];
       const { taskId } = await use(before, OWNERS[0]);
       const own = await use(here, OWNERS[0]);
       const task = before.records.get(taskId) ?? expect.unreachable();
-      here.records.set(taskId, task);
+      here.records.set(task);
       const [seen, nobodys] = [taskId, unknown(taskId)].map((id) => here.send(OWNERS[0], send(id, own)));
       expect((await seen)?.body.replaceAll(taskId, '*')).toBe((await nobodys)?.body.replaceAll(unknown(taskId), '*'));
-      expect(here.records.get(taskId)).toBe(task);
+      expect(here.records.get(taskId)).toEqual(task);
     },
   );
 });

@@ -8,7 +8,7 @@ import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { measured } from '../../../functions/tasks/results/result-ref.ts';
-import { world } from './support/create-world.ts';
+import { creatingServer } from './support/creating-server.ts';
 import { fakeServer } from './support/fake-server.ts';
 
 /** Requests that a client repeats in a loop, each of which is dear. */
@@ -21,7 +21,7 @@ const call = (params: object, more: object = {}) =>
 
 /** A finished task, with a result of 1 MB in S3. */
 async function finished() {
-  const made = world();
+  const made = creatingServer();
   const text = JSON.stringify('x'.repeat(1_000_000));
   let reads = 0;
   const get = async () => {

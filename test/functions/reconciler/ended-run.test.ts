@@ -17,7 +17,7 @@ describe('the end of a run (row 13)', () => {
   test('fails its task, within one read and one write', async () => {
     const { context, records, did } = fakeContext([record()]);
     expect(await settleEnded(change({ status: 'FAILED', error: 'States.Runtime' }), context)).toBe('run_ended');
-    expect(did).toEqual(['get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')).toMatchObject({ status: 'failed', error: expect.stringContaining('States.Runtime') });
   });
 
@@ -26,7 +26,7 @@ describe('the end of a run (row 13)', () => {
     await settleEnded(change(), context);
     const after = records.get('t');
     expect(await settleEnded(change({ status: 'FAILED' }), context)).toBe('nothing');
-    expect(records.get('t')).toBe(after);
+    expect(records.get('t')).toEqual(after);
   });
 
   test.each<[string, Partial<StatusChange>]>([
@@ -34,10 +34,10 @@ describe('the end of a run (row 13)', () => {
     ['its input is not there', { input: undefined as never }],
     ['it does not name the error', { error: undefined as never }],
   ])('is asked for where %s', async (_title, over) => {
-    const { context, records, runs, did } = fakeContext([record()]);
-    runs.set(executionArn('t', 1), { status: 'FAILED', error: 'Told.Later', input });
+    const { context, records, executions, did } = fakeContext([record()]);
+    executions.put(executionArn('t', 1), { status: 'FAILED', error: 'Told.Later', input });
     expect(await settleEnded(change({ status: 'FAILED', ...over }), context)).toBe('run_ended');
-    expect(did).toEqual(['describe', 'get', 'write']);
+    expect(did).toEqual(['describe', 'get', 'applyBlind']);
     expect(records.get('t')?.error).toContain('Told.Later');
   });
 
@@ -56,7 +56,7 @@ describe('the end of a run (row 13)', () => {
   ])('changes nothing of a task that %s', async (_title, task) => {
     const { context, records } = fakeContext([task]);
     expect(await settleEnded(change(), context)).toBe('nothing');
-    expect(records.get('t')).toBe(task);
+    expect(records.get('t')).toEqual(task);
   });
 
   test.each<[string, Partial<StatusChange>]>([

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { startDue } from '../../../functions/tasks/transitions/express.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, END, executionArn, fakeContext, key, MINUTE, machines, record, T0 } from './fake-context.ts';
+import { answered, END, fakeContext, key, MINUTE, machines, record, T0 } from './fake-context.ts';
 
 const ON = { express: true } as const;
 const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
@@ -16,7 +16,7 @@ const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '
 /** When its run is probably over: 5½ minutes after its first check. */
 const OVER = T0 + MINUTE + limits.express.dead;
 const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: OVER, ...over });
-const onExpress = { machineOf: machines({ x: 'm' }, ['x']) };
+const onExpress = { machineOf: machines({ x: 'm-express' }) };
 const NOW = { express: true, repeatable: true };
 const decideNow = (task: TaskRecord, now: number) => decideExpress(task, now, NOW);
 const ENDED = { status: 'failed', error: expect.stringContaining('The run of the tool ended without a result') };
@@ -24,17 +24,17 @@ const ENDED = { status: 'failed', error: expect.stringContaining('The run of the
 test('at its first check the sweep comes back once the run is probably over: 5.5 minutes later', async () => {
   const { context, records, did } = fakeContext([express()], onExpress);
   expect(await reconcile(key, false, context)).toBe('postponed');
-  expect(did).toEqual(['get', 'write']);
+  expect(did).toEqual(['get', 'applyBlind']);
   expect(records.get('t')).toEqual(waits());
   expect(decideNow(waits(), OVER - 1)).toEqual({ kind: 'nothing' });
 });
 
 test('then its round starts again, the first one as well, and nothing is asked (rows 4, 11, 13)', async () => {
-  const { context, records, runs, did, clock } = fakeContext([waits()], onExpress);
+  const { context, records, executions, did, clock } = fakeContext([waits()], onExpress);
   clock.now = OVER;
   expect(await reconcile(key, true, context)).toBe('run_lost');
-  expect(did).toEqual(['get', 'write', 'start']);
-  expect(JSON.parse(runs.get(executionArn('t', 1))?.input ?? '')).toMatchObject({ round: 1, arguments: '{"n":1}' });
+  expect(did).toEqual(['get', 'applyBlind', 'start']);
+  expect(executions.all().map(({ input }) => JSON.parse(input))).toMatchObject([{ round: 1, arguments: '{"n":1}' }]);
   expect(records.get('t')).toMatchObject({
     // Not later than the moment by which the sweep has to write the failure.
     dueAt: Math.min(END, clock.now + limits.express.dead),
@@ -70,7 +70,7 @@ test('starts on Express and looks on Standard take turns, and each engine has it
   const many = Array.from({ length: 30 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER - i }));
   const standard = Array.from({ length: 30 }, (_, i) => record({ taskId: `s${i}`, tool: 'y', dueAt: OVER + i }));
   const { context, clock } = fakeContext([...many, ...standard], {
-    machineOf: machines({ x: 'x-1', y: 'y-1' }, ['x']),
+    machineOf: machines({ x: 'x-express', y: 'y' }),
     workflow: refusing(new TooManyStarts(true)),
   });
   clock.now = OVER + MINUTE;
@@ -99,14 +99,14 @@ test('a start that is refused each minute is one event of the record', async () 
 });
 
 test('two sweeps at once start one run, and so does one whose write fails (row 17)', async () => {
-  const { context, did, clock, runs } = fakeContext([waits()], onExpress);
+  const { context, did, clock, executions } = fakeContext([waits()], onExpress);
   clock.now = OVER;
   const stale = { ...context, store: { ...context.store, get: async () => waits() } };
   expect(await reconcile(key, true, stale)).toBe('run_lost');
   clock.now += 1;
   expect(await reconcile(key, true, stale)).toBe('nothing');
   expect(did.filter((call) => call === 'start')).toHaveLength(1);
-  expect(runs.size).toBe(1);
+  expect(executions.all()).toHaveLength(1);
   const failing = fakeContext([waits()], onExpress);
   failing.clock.now = OVER;
   const applyBlind = async () => {
@@ -172,7 +172,7 @@ test('a crash between write and start costs the time of one more run, and no sta
   await expect(reconcile(key, true, context)).rejects.toThrow();
   clock.now = OVER + limits.express.dead;
   // What pushed the next check is dead, too: the record is as the write left it.
-  records.set('t', { ...(records.get('t') ?? waits()), dueAt: clock.now });
+  records.set({ ...(records.get('t') ?? waits()), dueAt: clock.now });
   expect(await reconcile(key, true, context)).toBe('run_lost');
   expect(did.filter((call) => call === 'start')).toHaveLength(1);
 });
@@ -198,7 +198,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
     expect(await reconcile(key, true, context)).toBe('postponed');
     clock.now = T0 + 6 * MINUTE;
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'write', 'get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind', 'get', 'applyBlind']);
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: Math.min(END, clock.now + limits.unknownTool) });
   });
 
@@ -211,7 +211,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
   test('to Express: a round not seen starts there, and no end of a Standard run ends it', async () => {
     const { context, records, did } = fakeContext([answered()], onExpress);
     expect(await reconcile(key, true, context)).toBe('run_lost');
-    expect(did).toEqual(['get', 'write', 'start']);
+    expect(did).toEqual(['get', 'applyBlind', 'start']);
     expect(records.get('t')).toMatchObject({ ...ON, seenRound: 2 });
     expect(await reconcileEnded(key, 2, { status: 'ABORTED' }, context)).toBe('nothing');
     expect(records.get('t')?.status).toBe('working');
@@ -240,7 +240,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
     const { context, records, did, clock } = fakeContext([waits()]);
     clock.now = OVER;
     expect(await reconcile(key, true, context)).toBe('run_lost');
-    expect(did).toEqual(['get', 'start', 'write']);
+    expect(did).toEqual(['get', 'start', 'applyBlind']);
     const { dueAt = 0, ...now } = records.get('t') ?? waits();
     expect(now).not.toHaveProperty('express');
     clock.now = dueAt;

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { reconcile } from '../../../functions/reconciler/reconcile.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { answered, END, executionArn, fakeContext, Killed, key, MINUTE, record, T0, waiting } from './fake-context.ts';
+import { Killed } from '../../support/engine/memory.ts';
+import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 describe('another write in between', () => {
   const between = (change: Partial<TaskRecord>) => {
     const fake = fakeContext([record()]);
     const describe = async () => {
-      fake.records.set('t', record(change));
+      fake.records.set(record(change));
       return { status: 'missing' } as const;
     };
     return { ...fake, context: { ...fake.context, describe } };
@@ -21,30 +22,30 @@ describe('another write in between', () => {
   ])('%s wins: nothing is written, and nothing stopped', async (_title, change) => {
     const { context, records, did } = between(change);
     expect(await reconcile(key, true, context)).toBe('nothing');
-    expect(did).toEqual(['get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')).toEqual(record(change));
   });
 
   test('a cancel that found no run: the run that starts after it is stopped (rows 14, 16)', async () => {
-    const { context, records, runs, did } = fakeContext([answered()]);
+    const { context, records, executions, did } = fakeContext([answered()]);
     const { describe } = context;
     const cancelled = async (arn: string) => {
       const run = await describe(arn);
-      records.set('t', answered({ status: 'cancelled' }));
+      records.set(answered({ status: 'cancelled' }));
       return run;
     };
     expect(await reconcile(key, true, { ...context, describe: cancelled })).toBe('nothing');
-    expect(did).toEqual(['get', 'describe', 'start', 'write', 'stop']);
-    expect(runs.get(executionArn('t', 2))?.status).toBe('ABORTED');
+    expect(did).toEqual(['get', 'describe', 'start', 'applyBlind', 'stop']);
+    expect(executions.get(executionArn('t', 2))?.status).toBe('ABORTED');
     expect(records.get('t')?.status).toBe('cancelled');
   });
 
   test('two reconcilers at once do it once', async () => {
     for (const task of [record(), answered()]) {
-      const { context, records, runs } = fakeContext([task]);
+      const { context, records, executions } = fakeContext([task]);
       await Promise.all([reconcile(key, true, context), reconcile(key, true, context), reconcile(key, true, context)]);
       expect(records.get('t')?.status).toBe(task.round === 1 ? 'failed' : 'working');
-      expect(runs.size).toBe(task.round - 1);
+      expect(executions.all()).toHaveLength(task.round - 1);
     }
   });
 });
@@ -59,7 +60,7 @@ describe('killed at any call, before or after it, the next sweeps end where an u
 
   async function settle(task: TaskRecord, now: number, kill: { at?: number; after?: number }) {
     const fake = fakeContext([task]);
-    if (now > END) fake.runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    if (now > END) fake.executions.put(executionArn('t', 1), { status: 'RUNNING' });
     fake.clock.now = now;
     Object.assign(fake.kill, kill);
     for (let sweep = 0; sweep < 4; sweep++) {
@@ -70,7 +71,7 @@ describe('killed at any call, before or after it, the next sweeps end where an u
     // A sweep that is killed before its last write adds no event.
     const { dueAt: _, seenRound: __, events: ___, ...shown } = fake.records.get('t') ?? {};
     const started = fake.did.filter((name) => name === 'start').length;
-    return { shown, runs: [...fake.runs.keys()], started };
+    return { shown, runs: fake.executions.all().map(({ arn }) => arn), started };
   }
 
   test.each(cases)('%s', async (_title, task, now) => {

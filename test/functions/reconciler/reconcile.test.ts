@@ -4,8 +4,9 @@ import { RecordUnknown } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
-import { fakeObjects } from '../tasks/s3/fake-inputs.ts';
-import { answered, END, executionArn, fakeContext, key, MINUTE, PREFIX, record, T0, waiting } from './fake-context.ts';
+import { MACHINES } from '../../support/engine/executions.ts';
+import { createObjects } from '../../support/engine/objects.ts';
+import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -13,26 +14,26 @@ beforeEach(() => {
 
 describe('a task that is due', () => {
   test('and runs is confirmed: one read, one describe, one write (row 5)', async () => {
-    const { context, records, runs, did } = fakeContext([record()]);
-    runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    const { context, records, executions, did } = fakeContext([record()]);
+    executions.put(executionArn('t', 1), { status: 'RUNNING' });
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
     expect(records.get('t')).toEqual(record({ seenRound: 1, dueAt: T0 + 6 * MINUTE }));
   });
 
   test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
     const { context, records, did } = fakeContext([record()]);
     expect(await reconcile(key, true, context)).toBe('never_started');
-    expect(did).toEqual(['get', 'describe', 'write', 'stop']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind', 'stop']);
     expect(records.get('t')).toMatchObject({ status: 'failed', statusMessage: 'The task could not be started' });
     expect(console.error).not.toHaveBeenCalled();
   });
 
   test('and was answered is started again, with its answers, under the same name (row 16)', async () => {
-    const { context, records, runs, did } = fakeContext([answered()]);
+    const { context, records, executions, did } = fakeContext([answered()]);
     expect(await reconcile(key, true, context)).toBe('not_restarted');
-    expect(did).toEqual(['get', 'describe', 'start', 'write']);
-    expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
+    expect(did).toEqual(['get', 'describe', 'start', 'applyBlind']);
+    expect(JSON.parse(executions.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
       round: 2,
       arguments: '{"n":1}',
       inputResponses: { a: { action: 'accept' } },
@@ -42,10 +43,10 @@ describe('a task that is due', () => {
 
   test('and was answered, with its input in S3, is started with all of it (row 16)', async () => {
     const { record: slim, text } = moved(answered());
-    const { context, runs } = fakeContext([slim]);
+    const { context, executions } = fakeContext([slim]);
     await context.inputs.put(slim, text);
     expect(await reconcile(key, true, context)).toBe('not_restarted');
-    expect(JSON.parse(runs.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
+    expect(JSON.parse(executions.get(executionArn('t', 2))?.input ?? '')).toMatchObject({
       arguments: '{"n":1}',
       keepArguments: false,
       inputResponses: { a: { action: 'accept' } },
@@ -56,20 +57,20 @@ describe('a task that is due', () => {
     const { record: slim } = moved(answered());
     const { context, records, did } = fakeContext([slim]);
     expect(await reconcile(key, true, context)).toBe('not_restarted');
-    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
     expect(records.get('t')).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('"reason":"InputLost"'),
     });
     expect(records.get('t')).not.toHaveProperty('inputRef');
     const running = fakeContext([slim]);
-    running.runs.set(executionArn('t', 2), { status: 'RUNNING' });
+    running.executions.put(executionArn('t', 2), { status: 'RUNNING' });
     expect(await reconcile(key, true, running.context)).toBe('postponed');
   });
 
   test('and whose input cannot be read at the moment is left for the next sweep', async () => {
     const { record: slim } = moved(answered());
-    const objects = fakeObjects();
+    const objects = createObjects();
     objects.state.down = 'SlowDown';
     const { context, records } = fakeContext([slim], { inputs: inputStore(objects) });
     await expect(reconcile(key, true, context)).rejects.toMatchObject({ name: 'ResultStoreError' });
@@ -77,34 +78,34 @@ describe('a task that is due', () => {
   });
 
   test('and whose run died is failed with the name of its error (rows 11, 13)', async () => {
-    const { context, records, runs, did } = fakeContext([record()]);
-    runs.set(executionArn('t', 1), { status: 'FAILED', error: 'States.Runtime' });
+    const { context, records, executions, did } = fakeContext([record()]);
+    executions.put(executionArn('t', 1), { status: 'FAILED', error: 'States.Runtime' });
     expect(await reconcile(key, true, context)).toBe('run_ended');
-    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
     expect(records.get('t')?.error).toContain('"reason":"States.Runtime"');
   });
 
   test('and past its deadline fails and its run is stopped, without a describe', async () => {
-    const { context, runs, did, clock } = fakeContext([record()]);
-    runs.set(executionArn('t', 1), { status: 'RUNNING' });
+    const { context, executions, did, clock } = fakeContext([record()]);
+    executions.put(executionArn('t', 1), { status: 'RUNNING' });
     clock.now = END + 1;
     expect(await reconcile(key, true, context)).toBe('overdue');
-    expect(did).toEqual(['get', 'write', 'stop']);
-    expect(runs.get(executionArn('t', 1))?.status).toBe('ABORTED');
+    expect(did).toEqual(['get', 'applyBlind', 'stop']);
+    expect(executions.get(executionArn('t', 1))?.status).toBe('ABORTED');
   });
 
   test('and was not answered has no run to stop (row 17)', async () => {
     const { context, records, did, clock } = fakeContext([waiting()]);
     clock.now = END + 1;
     expect(await reconcile(key, true, context)).toBe('unanswered');
-    expect(did).toEqual(['get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')?.status).toBe('failed');
   });
 
   test('and whose tool this version of the server does not know is looked at again in five minutes', async () => {
     const { context, records, did } = fakeContext([record({ tool: 'gone' })]);
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: context.now() + 300_000 });
   });
 
@@ -122,40 +123,40 @@ describe('a task that is due', () => {
 });
 
 describe('a task whose tool is a state machine', () => {
-  const machine = PREFIX.replace(/S-$/, 'Mine');
+  const machine = MACHINES.replace(/S-$/, 'Mine');
   const work = `${machine.replace(':stateMachine:', ':execution:')}:t-r1`;
   const stateMachines = new Map([['x', machine]]);
 
   test('is looked at as any other at first, and then with its machine', async () => {
-    const { context, runs, did, clock } = fakeContext([record()], { stateMachines });
-    runs.set(executionArn('t', 1), { status: 'RUNNING' });
-    runs.set(work, { status: 'RUNNING' });
+    const { context, executions, did, clock } = fakeContext([record()], { stateMachines });
+    executions.put(executionArn('t', 1), { status: 'RUNNING' });
+    executions.put(work, { status: 'RUNNING' });
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'describe', 'write']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
     clock.now += 5 * MINUTE;
     expect(await reconcile(key, false, context)).toBe('check_again');
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'write']);
+    expect(did.slice(4)).toEqual(['get', 'describe', 'describe', 'applyBlind']);
   });
 
   test('with a machine that this role may not describe: the workflow decides', async () => {
-    const { context, runs, clock } = fakeContext([record({ seenRound: 1 })], { stateMachines });
+    const { context, executions, clock } = fakeContext([record({ seenRound: 1 })], { stateMachines });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'KmsAccessDeniedException' });
-      return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
+      return executions.get(arn) ?? ({ status: 'RUNNING' } as const);
     };
     expect(await reconcile(key, true, { ...context, describe })).toBe('postponed');
-    runs.set(executionArn('t', 1), { status: 'ABORTED' });
+    executions.put(executionArn('t', 1), { status: 'ABORTED' });
     clock.now += 5 * MINUTE;
     expect(await reconcile(key, true, { ...context, describe })).toBe('run_ended');
   });
 
   test('and describing the machine fails otherwise: nothing is written, so no result is lost', async () => {
-    const { context, runs, records } = fakeContext([record({ seenRound: 1 })], { stateMachines });
-    runs.set(executionArn('t', 1), { status: 'FAILED' });
+    const { context, executions, records } = fakeContext([record({ seenRound: 1 })], { stateMachines });
+    executions.put(executionArn('t', 1), { status: 'FAILED' });
     const describe = async (arn: string) => {
       if (arn === work) throw Object.assign(new Error(), { name: 'ThrottlingException' });
-      return runs.get(arn) ?? ({ status: 'RUNNING' } as const);
+      return executions.get(arn) ?? ({ status: 'RUNNING' } as const);
     };
     await expect(reconcile(key, true, { ...context, describe })).rejects.toThrow();
     await expect(reconcileEnded(key, 1, { status: 'FAILED' }, { ...context, describe })).rejects.toThrow();
@@ -191,7 +192,7 @@ describe('a run that has ended', () => {
   test('fails its task', async () => {
     const { context, records, did } = fakeContext([record({ dueAt: END })]);
     expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, context)).toBe('run_ended');
-    expect(did).toEqual(['get', 'write']);
+    expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')?.status).toBe('failed');
   });
 

@@ -2,31 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
 import { dueShard } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { END, executionArn, fakeContext, MINUTE, PREFIX, record, T0 } from './fake-context.ts';
+import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
+import { MACHINES } from '../../support/engine/executions.ts';
+import { TABLE } from '../../support/engine/memory.ts';
+import { END, executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
   record({ taskId, due: dueShard(taskId, 16), ...over });
 const many = (count: number, over: Partial<TaskRecord> = {}) =>
   Array.from({ length: count }, (_, i) => named(`t${i}`, over));
-const failed = (records: ReadonlyMap<string, TaskRecord>) =>
-  [...records.values()].filter(({ status }) => status === 'failed').length;
+const failed = ({ records }: ReturnType<typeof fakeContext>) =>
+  records.all().filter(({ status }) => status === 'failed').length;
 
-/** An index that hands out pages of `size`. */
-function paged({ context }: { context: SweepContext }, size: number): SweepContext {
-  return {
-    ...context,
-    index: {
-      async page(shard, until, after) {
-        const { keys } = await context.index.page(shard, until);
-        const from = keys.findIndex(({ taskId }) => taskId > String(after?.taskId ?? ''));
-        const sorted = keys.map(({ owner, taskId }) => ({ owner, taskId }));
-        const page = from === -1 ? [] : sorted.slice(from, from + size);
-        const last = page.at(-1);
-        return { keys: page, ...(page.length === size && last !== undefined && { next: { taskId: last.taskId } }) };
-      },
-    },
-  };
-}
+/** With an index whose pages have this size. */
+const paged = ({ context, dynamoDb }: ReturnType<typeof fakeContext>, size: number): SweepContext => ({
+  ...context,
+  index: dueIndex(dynamoDb, TABLE, size),
+});
 
 describe('a sweep', () => {
   test('with nothing due reads each shard once, and says so', async () => {
@@ -40,7 +32,7 @@ describe('a sweep', () => {
     const fake = fakeContext(many(100));
     fake.clock.now = END + 1;
     const report = await sweep(fake.clock.now + 50_000, fake.context);
-    expect(new Set([...fake.records.values()].map(({ due }) => due))).toEqual(new Set([undefined]));
+    expect(new Set(fake.records.all().map(({ due }) => due))).toEqual(new Set([undefined]));
     expect(report).toMatchObject({ complete: true, due: 100, left: 0, repaired: { overdue: 100 }, errors: {} });
     expect(fake.did.filter((name) => name === 'describe')).toEqual([]);
   });
@@ -49,10 +41,10 @@ describe('a sweep', () => {
     const tasks = Array.from({ length: 30 }, (_, i) => named(`t${String(i).padStart(2, '0')}`, { due: '3' }));
     const fake = fakeContext(tasks);
     // Confirmed tasks stay in their records, so that the pages of this fake do not shift.
-    for (const { taskId } of tasks) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
+    for (const { taskId } of tasks) fake.executions.put(executionArn(taskId, 1), { status: 'RUNNING' });
     const report = await sweep(fake.clock.now + 50_000, paged(fake, 7));
     expect(report).toMatchObject({ due: 30, left: 0, repaired: {} });
-    expect([...fake.records.values()].every(({ seenRound }) => seenRound === 1)).toBe(true);
+    expect(fake.records.all().every(({ seenRound }) => seenRound === 1)).toBe(true);
   });
 
   test('of a server with one huge shard does not let the others wait', async () => {
@@ -122,13 +114,11 @@ describe('a sweep', () => {
       },
     };
     const report = await sweep(fake.clock.now + 50_000, context);
-    const lost = [...fake.records.values()].filter(({ due }) => due === dueShard('t3', 16)).length;
+    const lost = fake.records.all().filter(({ due }) => due === dueShard('t3', 16)).length;
     expect(report.errors).toMatchObject({ ThrottlingException: 1 });
     expect(report.complete).toBe(false);
-    expect(failed(fake.records)).toBe(
-      40 - lost - (report.errors.InternalServerError ?? 0) - (report.errors.TimeoutError ?? 0),
-    );
-    expect(failed(fake.records)).toBeGreaterThan(30);
+    expect(failed(fake)).toBe(40 - lost - (report.errors.InternalServerError ?? 0) - (report.errors.TimeoutError ?? 0));
+    expect(failed(fake)).toBeGreaterThan(30);
   });
 });
 
@@ -150,24 +140,24 @@ describe('the bounds of a sweep', () => {
     expect(looks.at(-1)).toBeLessThan(started + 5_000);
     expect(report).toMatchObject({ due: 30, left: 70, repaired: { never_started: 30 } });
     await sweep(fake.clock.now + 15_000, fake.context);
-    expect(failed(fake.records)).toBe(100);
+    expect(failed(fake)).toBe(100);
   });
 
   test('it checks runs never seen first, however long the others are due', async () => {
     const seen = many(40).map((task) => ({ ...task, seenRound: 1, dueAt: T0 }));
     const fake = fakeContext([...seen, named('new')]);
-    for (const { taskId } of seen) fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
+    for (const { taskId } of seen) fake.executions.put(executionArn(taskId, 1), { status: 'RUNNING' });
     await sweep(fake.clock.now + 1_000, fake.context);
     expect(fake.records.get('new')?.status).toBe('failed');
   });
 
   test('two checks of one task count as two', async () => {
     const seen = many(100).map((task) => ({ ...task, seenRound: 1 }));
-    const machine = PREFIX.replace(/S-$/, 'Mine');
+    const machine = MACHINES.replace(/S-$/, 'Mine');
     const fake = fakeContext(seen, { stateMachines: new Map([['x', machine]]) });
     for (const { taskId } of seen) {
-      fake.runs.set(executionArn(taskId, 1), { status: 'RUNNING' });
-      fake.runs.set(`${machine.replace(':stateMachine:', ':execution:')}:${taskId}-r1`, { status: 'RUNNING' });
+      fake.executions.put(executionArn(taskId, 1), { status: 'RUNNING' });
+      fake.executions.put(`${machine.replace(':stateMachine:', ':execution:')}:${taskId}-r1`, { status: 'RUNNING' });
     }
     const report = await sweep(fake.clock.now + 4_900, fake.context);
     expect(fake.did.filter((name) => name === 'describe')).toHaveLength(30);
@@ -193,7 +183,7 @@ describe('the bounds of a sweep', () => {
     const report = await sweep(fake.clock.now + 50_000, { ...fake.context, describe });
     expect(asked).toBe(1);
     expect(report).toMatchObject({ left: 19, errors: { ThrottlingException: 1 } });
-    expect(failed(fake.records)).toBe(0);
+    expect(failed(fake)).toBe(0);
   });
 
   test('with slow checks, it begins none after its end', async () => {
@@ -245,6 +235,6 @@ test('two sweeps at once settle each task once, and start each answered one once
   const until = fake.clock.now + 50_000;
   const [one, two] = await Promise.all([sweep(until, fake.context), sweep(until, fake.context)]);
   expect((one?.repaired.overdue ?? 0) + (two?.repaired.overdue ?? 0)).toBe(30);
-  expect(fake.runs.size).toBe(20);
-  expect(failed(fake.records)).toBe(30);
+  expect(fake.executions.all()).toHaveLength(20);
+  expect(failed(fake)).toBe(30);
 });

@@ -69,7 +69,7 @@ export function inProcess() {
         did.push('start');
         const record = records.get(taskId);
         const text = textIn(JSON.parse(JSON.parse(input).arguments));
-        if (record !== undefined) records.set(taskId, await finish(text, input, record, now));
+        if (record !== undefined) records.set(await finish(text, input, record, now));
       },
       stop: async () => {},
     },

@@ -24,11 +24,11 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockReturnValue();
 });
 
-type World = Awaited<ReturnType<typeof newWorld>>;
+type Target = Awaited<ReturnType<typeof newTarget>>;
 type Body = Answer['body'];
 
-async function newWorld() {
-  const world = inProcess();
+async function newTarget() {
+  const target = inProcess();
   let calls = 0;
   let down = (_call: number) => false;
   const guarded = <T extends object>(service: T): T =>
@@ -41,20 +41,20 @@ async function newWorld() {
         };
       },
     });
-  const { store, workflow, signer, results } = world.server;
-  const invoke = guarded({ invoke: world.server.invoke });
+  const { store, workflow, signer, results } = target.server;
+  const invoke = guarded({ invoke: target.server.invoke });
   const services = {
     store: guarded(store),
     workflow: guarded(workflow),
     signer: guarded(signer),
     results: guarded(results),
   };
-  Object.assign(world.server, services, {
-    invoke: (...args: Parameters<typeof world.server.invoke>) => invoke.invoke(...args),
+  Object.assign(target.server, services, {
+    invoke: (...args: Parameters<typeof target.server.invoke>) => invoke.invoke(...args),
   });
 
   const http = (headers: Record<string, string | undefined>, body?: object) =>
-    world.send({
+    target.send({
       method: body === undefined ? 'GET' : 'POST',
       headers: Object.entries({ ...POSTED, ...headers }).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],
@@ -71,7 +71,7 @@ async function newWorld() {
   const headers = { 'mcp-protocol-version': '2025-11-25', 'mcp-session-id': session };
   const legacy = (method: string, params_: object) => http(headers, { jsonrpc: '2.0', id: 1, method, params: params_ });
   return {
-    ...{ records: world.records, server: world.server, did: world.did, modern, legacy, initialize },
+    ...{ records: target.records, server: target.server, did: target.did, modern, legacy, initialize },
     get: (more: object = {}) => http({ ...headers, ...more, accept: 'text/event-stream' }),
     answer: (id: string, result: object) => http(headers, { jsonrpc: '2.0', id, result }),
     /** From here on, which calls fail, by their number. */
@@ -94,21 +94,21 @@ type HalfDone = (records: TaskRecord[]) => TaskRecord[];
 const ran: HalfDone = (records) => records.filter(({ status }) => !['failed', 'working'].includes(status));
 
 interface Scenario {
-  readonly prepare: (world: World) => Promise<unknown>;
-  readonly request: (world: World, prepared: never) => Promise<WireAnswer>;
+  readonly prepare: (target: Target) => Promise<unknown>;
+  readonly request: (target: Target, prepared: never) => Promise<WireAnswer>;
   /** Checks that the request, made again after the outage, has done its work. */
-  readonly then: (again: Body, world: World) => unknown;
+  readonly then: (again: Body, target: Target) => unknown;
   readonly halfDone?: HalfDone | undefined;
 }
 const scenario = <T>(
-  prepare: (world: World) => Promise<T>,
-  request: (world: World, prepared: T) => Promise<WireAnswer>,
+  prepare: (target: Target) => Promise<T>,
+  request: (target: Target, prepared: T) => Promise<WireAnswer>,
   then: Scenario['then'],
   halfDone?: HalfDone,
 ): Scenario => ({ prepare, request, then, halfDone });
 
-const made = async (world: World, json: string, era: 'modern' | 'legacy' = 'modern'): Promise<string> => {
-  const answer = await world[era]('tools/call', { name: 'optional', arguments: { json }, task: {} });
+const made = async (target: Target, json: string, era: 'modern' | 'legacy' = 'modern'): Promise<string> => {
+  const answer = await target[era]('tools/call', { name: 'optional', arguments: { json }, task: {} });
   const { result } = lastOf(answer);
   return result.taskId ?? result.task.taskId;
 };
@@ -119,122 +119,122 @@ const completed = (again: Body) => expect(again.result.status).toBe('completed')
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'tools/call of a direct tool': scenario(
     nothing,
-    (world) => world.modern('tools/call', { name: 'direct', arguments: { json: '1' } }),
+    (target) => target.modern('tools/call', { name: 'direct', arguments: { json: '1' } }),
     hasResult,
   ),
   'tools/call, 2026-07-28, as a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', one),
+    (target) => target.modern('tools/call', one),
     (again) => expect(again.result.resultType).toBe('task'),
     ran,
   ),
   'tools/call, 2026-07-28, without a task': scenario(
     nothing,
-    (world) => world.modern('tools/call', one, {}),
+    (target) => target.modern('tools/call', one, {}),
     hasResult,
     ran,
   ),
   'tools/call, 2026-07-28, with an idempotency key': scenario(
     nothing,
-    (world) => world.modern('tools/call', { ...one, _meta: { 'mcp-task-server/idempotencyKey': KEY } }),
+    (target) => target.modern('tools/call', { ...one, _meta: { 'mcp-task-server/idempotencyKey': KEY } }),
     hasResult,
   ),
   'tools/call, 2026-07-28, that goes on with answers': scenario(
-    async (world) => lastOf(await world.modern('tools/call', asks, ALL)).result.requestState,
-    (world, requestState) =>
-      world.modern('tools/call', { ...asks, requestState, inputResponses: { 'r1.a': yes } }, ALL),
+    async (target) => lastOf(await target.modern('tools/call', asks, ALL)).result.requestState,
+    (target, requestState) =>
+      target.modern('tools/call', { ...asks, requestState, inputResponses: { 'r1.a': yes } }, ALL),
     hasResult,
   ),
   'tools/call, 2025-11-25, as a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { ...one, task: {} }),
+    (target) => target.legacy('tools/call', { ...one, task: {} }),
     (again) => expect(again.result.task.status).toBe('working'),
     ran,
   ),
   'tools/call, 2025-11-25, without a task': scenario(
     nothing,
-    (world) => world.legacy('tools/call', one),
+    (target) => target.legacy('tools/call', one),
     hasResult,
     ran,
   ),
   'tools/call that asks first': scenario(
     nothing,
-    (world) => world.legacy('tools/call', { name: 'asks_first', arguments: {}, task: {} }),
+    (target) => target.legacy('tools/call', { name: 'asks_first', arguments: {}, task: {} }),
     hasResult,
   ),
   'tasks/get, 2026-07-28': scenario(
-    (world) => made(world, '1'),
-    (world, taskId) => world.modern('tasks/get', { taskId }),
+    (target) => made(target, '1'),
+    (target, taskId) => target.modern('tasks/get', { taskId }),
     completed,
   ),
   'tasks/get, 2025-11-25, of a task that asks': scenario(
-    (world) => made(world, asking, 'legacy'),
-    (world, taskId) => world.legacy('tasks/get', { taskId }),
+    (target) => made(target, asking, 'legacy'),
+    (target, taskId) => target.legacy('tasks/get', { taskId }),
     (again) => expect(again.result.status).toBe('input_required'),
   ),
   'tasks/update': scenario(
-    (world) => made(world, asking),
-    (world, taskId) => world.modern('tasks/update', { taskId, inputResponses: { 'r1.a': yes } }),
+    (target) => made(target, asking),
+    (target, taskId) => target.modern('tasks/update', { taskId, inputResponses: { 'r1.a': yes } }),
     (again, { records }) => {
       hasResult(again);
-      expect([...records.values()].at(-1)?.round).toBe(2);
+      expect(records.all().at(-1)?.round).toBe(2);
     },
   ),
   'tasks/cancel, 2026-07-28': scenario(
-    (world) => made(world, asking),
-    (world, taskId) => world.modern('tasks/cancel', { taskId }),
+    (target) => made(target, asking),
+    (target, taskId) => target.modern('tasks/cancel', { taskId }),
     (again, { records }) => {
       hasResult(again);
-      expect([...records.values()].at(-1)?.status).toBe('cancelled');
+      expect(records.all().at(-1)?.status).toBe('cancelled');
     },
   ),
   'tasks/cancel, 2025-11-25': scenario(
-    (world) => made(world, asking, 'legacy'),
-    (world, taskId) => world.legacy('tasks/cancel', { taskId }),
-    (_again, { records }) => expect([...records.values()].at(-1)?.status).toBe('cancelled'),
+    (target) => made(target, asking, 'legacy'),
+    (target, taskId) => target.legacy('tasks/cancel', { taskId }),
+    (_again, { records }) => expect(records.all().at(-1)?.status).toBe('cancelled'),
   ),
   'tasks/result of a task that is over': scenario(
-    (world) => made(world, '1', 'legacy'),
-    (world, taskId) => world.legacy('tasks/result', { taskId }),
+    (target) => made(target, '1', 'legacy'),
+    (target, taskId) => target.legacy('tasks/result', { taskId }),
     hasResult,
   ),
   'tasks/result of a task that asks': scenario(
-    (world) => made(world, asking, 'legacy'),
-    (world, taskId) => world.legacy('tasks/result', { taskId }),
+    (target) => made(target, asking, 'legacy'),
+    (target, taskId) => target.legacy('tasks/result', { taskId }),
     () => {},
   ),
   'tasks/list': scenario(
-    (world) => made(world, '1', 'legacy'),
-    (world) => world.legacy('tasks/list', {}),
+    (target) => made(target, '1', 'legacy'),
+    (target) => target.legacy('tasks/list', {}),
     (again) => expect(again.result.tasks).toHaveLength(1),
   ),
   'subscriptions/listen': scenario(
-    (world) => made(world, '1'),
-    (world, taskId) => world.modern('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
+    (target) => made(target, '1'),
+    (target, taskId) => target.modern('subscriptions/listen', { notifications: { taskIds: [taskId] } }),
     (again) => expect(again.result.resultType).toBe('complete'),
   ),
   get_task_result: scenario(
-    (world) => made(world, '1'),
-    (world, taskId) =>
-      world.modern('tools/call', { name: 'get_task_result', arguments: { taskId, waitSeconds: 1 } }, {}),
+    (target) => made(target, '1'),
+    (target, taskId) =>
+      target.modern('tools/call', { name: 'get_task_result', arguments: { taskId, waitSeconds: 1 } }, {}),
     (again) => expect(again.result.structuredContent.status).toBe('completed'),
   ),
   cancel_task: scenario(
-    (world) => made(world, asking),
-    (world, taskId) => world.modern('tools/call', { name: 'cancel_task', arguments: { taskId } }, {}),
+    (target) => made(target, asking),
+    (target, taskId) => target.modern('tools/call', { name: 'cancel_task', arguments: { taskId } }, {}),
     (again) => expect(again.result.structuredContent.status).toBe('cancelled'),
   ),
-  'logging/setLevel': scenario(nothing, (world) => world.legacy('logging/setLevel', { level: 'info' }), hasResult),
-  initialize: scenario(nothing, (world) => world.initialize(), hasResult),
+  'logging/setLevel': scenario(nothing, (target) => target.legacy('logging/setLevel', { level: 'info' }), hasResult),
+  initialize: scenario(nothing, (target) => target.initialize(), hasResult),
   'the stream of a session': scenario(
-    async (world) => world.legacy('tasks/get', { taskId: await made(world, asking, 'legacy') }),
-    (world) => world.get(),
+    async (target) => target.legacy('tasks/get', { taskId: await made(target, asking, 'legacy') }),
+    (target) => target.get(),
     () => {},
   ),
   'an answer to a question on a stream': scenario(
-    async (world) => questionIn(await world.legacy('tasks/result', { taskId: await made(world, asking, 'legacy') })),
-    (world, id) => world.answer(id, yes),
-    (_again, { records }) => expect([...records.values()].at(-1)?.round).toBe(2),
+    async (target) => questionIn(await target.legacy('tasks/result', { taskId: await made(target, asking, 'legacy') })),
+    (target, id) => target.answer(id, yes),
+    (_again, { records }) => expect(records.all().at(-1)?.round).toBe(2),
   ),
 };
 
@@ -247,7 +247,7 @@ function lastOf({ text }: WireAnswer): Body {
 }
 
 /** A client that is refused must be able to try again, and learn nothing of the inside. */
-function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, halfDone: HalfDone): void {
+function judge(answer: WireAnswer, records: TaskRecord[], halfDone: HalfDone): void {
   expect(internalsIn(answer, ['table/', '123456789012'])).toEqual([]);
   const { error } = lastOf(answer);
   if (error === undefined) return;
@@ -257,20 +257,20 @@ function judge(answer: WireAnswer, records: ReadonlyMap<string, TaskRecord>, hal
   const status = error.message.startsWith('Too many tasks are started') ? 429 : 'id' in lastOf(answer) ? 200 : 500;
   expect([answer.status, answer.headers['retry-after']]).toEqual([status, status === 429 ? '5' : undefined]);
   // An error that says to ask for the task does not say to make another.
-  if (error.message.includes('try again')) expect(halfDone([...records.values()])).toEqual([]);
+  if (error.message.includes('try again')) expect(halfDone(records)).toEqual([]);
 }
 
 describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then, halfDone = () => [] }) => {
   async function strike(which: (call: number) => boolean) {
-    const world = await newWorld();
-    const prepared = (await prepare(world)) as never;
-    world.failing(which);
-    const answer = await request(world, prepared);
-    const calls = world.calls();
-    judge(answer, world.records, halfDone);
-    world.failing(() => false);
-    const again = lastOf(await request(world, prepared));
-    await then(again, world);
+    const target = await newTarget();
+    const prepared = (await prepare(target)) as never;
+    target.failing(which);
+    const answer = await request(target, prepared);
+    const calls = target.calls();
+    judge(answer, target.records.all(), halfDone);
+    target.failing(() => false);
+    const again = lastOf(await request(target, prepared));
+    await then(again, target);
     return { calls, answer };
   }
 
@@ -285,14 +285,14 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then,
 });
 
 test('a read that fails while a call waits does not lose its result', async () => {
-  const world = await newWorld();
-  const call = () => world.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
-  world.failing(() => false);
+  const target = await newTarget();
+  const call = () => target.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
+  target.failing(() => false);
   await call();
-  const looks = world.calls();
+  const looks = target.calls();
   expect(looks).toBeGreaterThan(2);
   // The last call of all is the look that finds the result: for some time it fails.
-  world.failing((at) => at >= looks && at < looks + 10);
+  target.failing((at) => at >= looks && at < looks + 10);
   expect(lastOf(await call()).result.structuredContent).toEqual({ n: 1 });
-  expect(world.calls()).toBe(looks + 10);
+  expect(target.calls()).toBe(looks + 10);
 });

@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
 import type { TaskStore } from '../../../functions/tasks/table/store.ts';
 import type { Change } from '../../../functions/tasks/transitions/change.ts';
-import type { Owner, Parts, Services } from './world/world.ts';
+import type { Owner, Parts, Services } from './simulation/simulation.ts';
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { run } from './run.ts';
 import { type Scenario, scenarios } from './scenario.ts';
-import { type Parts, REAL } from './world/world.ts';
+import { type Parts, REAL } from './simulation/simulation.ts';
 
 export interface Asked {
   readonly runs: number;
@@ -29,8 +29,8 @@ export async function check({ runs, seed, path, parts, shrink = true }: Asked): 
   const used = { ...REAL, ...parts };
   let tasks = 0;
   const property = fc.asyncProperty(scenarios, async (scenario) => {
-    const { violation, world } = await run(scenario, used);
-    tasks += world.truth.tasks.size;
+    const { violation, simulation } = await run(scenario, used);
+    tasks += simulation.truth.tasks.size;
     if (violation !== undefined) throw new Error(violation);
   });
   const result = await fc.check(property, {
@@ -48,8 +48,8 @@ export async function check({ runs, seed, path, parts, shrink = true }: Asked): 
 /** What happens in a scenario, with short names for its tasks. */
 export async function explain(scenario: Scenario, parts: Parts = REAL) {
   const lines: string[] = [];
-  const { violation, world } = await run(scenario, parts, (line) => lines.push(line));
-  const names = [...world.truth.tasks.keys()].map((taskId, i) => [taskId, `task-${i + 1}`] as const);
+  const { violation, simulation } = await run(scenario, parts, (line) => lines.push(line));
+  const names = [...simulation.truth.tasks.keys()].map((taskId, i) => [taskId, `task-${i + 1}`] as const);
   const short = (line: string) => names.reduce((text, [taskId, name]) => text.replaceAll(taskId, name), line);
   return { violation: violation && short(violation), lines: lines.map(short) };
 }

@@ -5,12 +5,12 @@ import { unsettled } from '../record-rules.ts';
 import { runClient } from './actors/clients.ts';
 import { scheduleSweeps } from './actors/reconciler.ts';
 import type { Scenario } from './scenario.ts';
-import { createWorld, type Parts, REAL, T0, type World } from './world/world.ts';
+import { createSimulation, type Parts, REAL, type Simulation, T0 } from './simulation/simulation.ts';
 
 export interface Ended {
   /** What must not have happened; undefined: all is well. */
   readonly violation: string | undefined;
-  readonly world: World;
+  readonly simulation: Simulation;
 }
 
 const SECOND = 1_000;
@@ -24,14 +24,14 @@ const BOUND = 90 * SECOND;
 /** Runs a scenario to its end and a while longer, without faults, and judges what has come of every task. */
 export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_line: string) => {}): Promise<Ended> {
   return withFixedRandom(async () => {
-    const world = createWorld(scenario, parts, trace);
-    const { agenda, faults, truth } = world;
+    const simulation = createSimulation(scenario, parts, trace);
+    const { agenda, faults, truth } = simulation;
     const bad = () => truth.violation() !== undefined;
-    scheduleSweeps(world, T0 + scenario.sweepAt * SECOND);
+    scheduleSweeps(simulation, T0 + scenario.sweepAt * SECOND);
     let busy = scenario.clients.length;
     scenario.clients.forEach((client, i) => {
       const failed = (error: unknown) => truth.violated(`${(error as Error).stack}`);
-      runClient(client, `client ${i + 1}`, world).then(() => busy--, failed);
+      runClient(client, `client ${i + 1}`, simulation).then(() => busy--, failed);
     });
     let lastBusy = T0;
     for (const choice of scenario.choices) {
@@ -40,19 +40,19 @@ export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_lin
       if (bad() || agenda.now() > lastBusy + AFTERWARDS) break;
     }
     Object.assign(faults, { rate: 0, focus: '', outage: [0, 0] });
-    world.trace('no more faults');
-    if (!bad()) await settle(world);
-    return { violation: truth.violation(), world };
+    simulation.trace('no more faults');
+    if (!bad()) await settle(simulation);
+    return { violation: truth.violation(), simulation };
   });
 }
 
-async function settle(world: World): Promise<void> {
-  const { agenda, truth, faults } = world;
+async function settle(simulation: Simulation): Promise<void> {
+  const { agenda, truth, faults } = simulation;
   const bad = () => truth.violation() !== undefined;
   await agenda.runTo(agenda.now() + SETTLED);
   if (bad()) return;
   for (const { record } of truth.tasks.values()) {
-    const run = world.runOf(record);
+    const run = simulation.runOf(record);
     const hasRun = run !== undefined && run.status !== 'SUCCEEDED';
     // Best effort: without faults there is nothing to excuse it.
     if (run?.status === 'RUNNING' && record.status === 'cancelled' && faults.struck === 0) {
@@ -69,7 +69,7 @@ async function settle(world: World): Promise<void> {
     const open = unsettled(record);
     if (open !== undefined) truth.violated(`Long after its deadline ${record.taskId} ${open}`);
   }
-  const due = [...world.table.items()].filter((item) => item.due !== undefined);
+  const due = [...simulation.table.items()].filter((item) => item.due !== undefined);
   if (due.length > 0) truth.violated(`The index keeps ${due.length} tasks`);
 }
 

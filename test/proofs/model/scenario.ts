@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Faults } from './world/process.ts';
+import type { Faults } from './simulation/process.ts';
 
 /** What comes of one run of the model's tool. */
 export const OUTCOMES = [

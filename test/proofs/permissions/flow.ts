@@ -21,7 +21,7 @@ interface Caller {
   readonly headers: Headers_;
 }
 
-interface World extends Caller {
+interface Deployed extends Caller {
   readonly cloud: Cloud;
   readonly lines: readonly string[];
   /** Waits until `look` says something; throws, with `what`, when it does not. */
@@ -43,16 +43,16 @@ export async function everything({
   try {
     // Good for all the time that the clock is moved by.
     const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
-    const world = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
+    const deployed = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
     for (const part of [door, direct, tasks, operators, logs, machines, sessions, rotation, repairs, lost])
-      await part(world);
+      await part(deployed);
     return cloud.permissions.unused();
   } finally {
     await cloud.stop();
   }
 }
 
-function untilIn(cloud: Cloud, lines: readonly string[]): World['until'] {
+function untilIn(cloud: Cloud, lines: readonly string[]): Deployed['until'] {
   const refused = () =>
     cloud.calls.since().some(({ error }) => error?.startsWith('AccessDenied')) ||
     lines.some((line) => /^cloud .* may not (?!write its logs)/.test(line));
@@ -77,27 +77,27 @@ async function ask(caller: Caller, method: string, params: Record<string, unknow
   return body.result;
 }
 const call = (caller: Caller, name: string, args: object) => ask(caller, 'tools/call', { name, arguments: args });
-const start = async (world: World, name: string, args: object): Promise<string> =>
-  (await call(world, name, args)).taskId;
+const start = async (deployed: Deployed, name: string, args: object): Promise<string> =>
+  (await call(deployed, name, args)).taskId;
 
-function reaches(world: World, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
-  return world.until(`a task that is ${status}`, async () => {
-    const task = await ask(world, 'tasks/get', { taskId });
+function reaches(deployed: Deployed, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
+  return deployed.until(`a task that is ${status}`, async () => {
+    const task = await ask(deployed, 'tasks/get', { taskId });
     return task.status === status && more(task) ? task : undefined;
   });
 }
 
-const stateOf = ({ cloud }: World, name: string) =>
+const stateOf = ({ cloud }: Deployed, name: string) =>
   cloud.stepFunctions.executions().filter((run) => run.name.startsWith(name));
 
-function allAborted(world: World, taskId: string) {
-  const over = () => stateOf(world, taskId).every(({ status }) => status === 'ABORTED') || undefined;
-  return world.until('the runs of a task to stop', over);
+function allAborted(deployed: Deployed, taskId: string) {
+  const over = () => stateOf(deployed, taskId).every(({ status }) => status === 'ABORTED') || undefined;
+  return deployed.until('the runs of a task to stop', over);
 }
 
 /** What stands before the endpoint: the authorizer, for a bad token and for one that lacks the scope of a tool. */
-async function door(world: World): Promise<void> {
-  const { url, headers, lines, until } = world;
+async function door(deployed: Deployed): Promise<void> {
+  const { url, headers, lines, until } = deployed;
   const refused = await send({ url, headers: { authorization: 'Bearer x' } }, 'tools/list', {});
   if (refused.status !== 401) throw new Error(`a token that is none: ${refused.status}`);
   await until('the log of the authorizer', () => lines.find((line) => /Authorizer.*invalid_token/.test(line)));
@@ -106,46 +106,46 @@ async function door(world: World): Promise<void> {
   if (lacking.status !== 403 || !challenge.includes('ops')) throw new Error(`a scope: ${lacking.status} ${challenge}`);
 }
 
-async function direct(world: World): Promise<void> {
-  const { content } = await call(world, 'direct', {});
+async function direct(deployed: Deployed): Promise<void> {
+  const { content } = await call(deployed, 'direct', {});
   if (content[0].text !== 'x') throw new Error(`direct: ${JSON.stringify(content)}`);
 }
 
-async function tasks(world: World): Promise<void> {
-  const small = await reaches(world, await start(world, 'work', {}), 'completed');
+async function tasks(deployed: Deployed): Promise<void> {
+  const small = await reaches(deployed, await start(deployed, 'work', {}), 'completed');
   if (small.result.content[0].text !== 'x') throw new Error('another result');
-  const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
+  const large = await reaches(deployed, await start(deployed, 'work', { bytes: 200_000 }), 'completed');
   if (large.result.content[0].text.length !== 200_000) throw new Error('another large result');
 
   // Of tools that store nothing.
   for (const name of ['work', 'quick']) {
-    const plain = await reaches(world, await start(world, name, { bytes: 2_000, plain: true }), 'completed');
+    const plain = await reaches(deployed, await start(deployed, name, { bytes: 2_000, plain: true }), 'completed');
     if (plain.result.content[0].text.length !== 2_000) throw new Error('another plain result');
   }
 
-  const asking = await start(world, 'work', { ask: true });
-  await answer(world, asking);
-  await reaches(world, asking, 'completed');
+  const asking = await start(deployed, 'work', { ask: true });
+  await answer(deployed, asking);
+  await reaches(deployed, asking, 'completed');
 
-  const twice = await start(world, 'work', { ask: true, twice: true, filler: 'x'.repeat(3_000) });
-  await answer(world, twice);
-  await answer(world, twice);
-  await reaches(world, twice, 'completed');
+  const twice = await start(deployed, 'work', { ask: true, twice: true, filler: 'x'.repeat(3_000) });
+  await answer(deployed, twice);
+  await answer(deployed, twice);
+  await reaches(deployed, twice, 'completed');
 
-  const spinning = await start(world, 'work', { spin: true });
-  await reaches(world, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
-  await ask(world, 'tasks/cancel', { taskId: spinning });
-  await reaches(world, spinning, 'cancelled');
-  await allAborted(world, spinning);
+  const spinning = await start(deployed, 'work', { spin: true });
+  await reaches(deployed, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
+  await ask(deployed, 'tasks/cancel', { taskId: spinning });
+  await reaches(deployed, spinning, 'cancelled');
+  await allAborted(deployed, spinning);
   // A tool goes on without these permissions, and logs that it lacks them.
-  const denied = world.lines.find((line) => /(?:read|write)_denied/.test(line));
+  const denied = deployed.lines.find((line) => /(?:read|write)_denied/.test(line));
   if (denied !== undefined) throw new Error(`a tool cannot read its task, or report on it: ${denied}`);
 }
 
 /** Each verb of `mcp-task-server tasks`, with the rights that it needs. */
-async function operators(world: World): Promise<void> {
+async function operators(deployed: Deployed): Promise<void> {
   const as = (role: string) => {
-    const verbs = verbsOn(() => world.cloud, role);
+    const verbs = verbsOn(() => deployed.cloud, role);
     return async (...args: string[]) => {
       const { code, out, err } = await verbs(...args);
       if (code !== 0) throw new Error(`tasks ${args.join(' ')}: ${out}${err}`);
@@ -154,49 +154,49 @@ async function operators(world: World): Promise<void> {
   };
   const [reader, operator] = [as('Reader'), as('Operator')];
   const why = ['--reason', 'a proof'];
-  const open = await start(world, 'work', { ask: true, filler: 'x'.repeat(3_000) });
-  await reaches(world, open, 'input_required');
+  const open = await start(deployed, 'work', { ask: true, filler: 'x'.repeat(3_000) });
+  await reaches(deployed, open, 'input_required');
   for (const verb of ['show', 'explain', 'logs']) await reader(verb, open);
   if (!(await reader('list')).includes(open)) throw new Error('a list lacks an open task');
   if (!(await operator('show', open, '--payload')).includes('Really?')) throw new Error('a question is not shown');
   await operator('logs', open, '--payload');
-  const quick = await reaches(world, await start(world, 'quick', {}), 'completed');
+  const quick = await reaches(deployed, await start(deployed, 'quick', {}), 'completed');
   await operator('logs', quick.taskId, '--payload');
   await operator('answer', open, 'ok=true', ...why);
-  await reaches(world, open, 'completed');
-  const large = await reaches(world, await start(world, 'work', { bytes: 200_000 }), 'completed');
+  await reaches(deployed, open, 'completed');
+  const large = await reaches(deployed, await start(deployed, 'work', { bytes: 200_000 }), 'completed');
   await operator('show', large.taskId, '--payload');
-  const plain = await reaches(world, await start(world, 'work', { bytes: 2_000, plain: true }), 'completed');
+  const plain = await reaches(deployed, await start(deployed, 'work', { bytes: 2_000, plain: true }), 'completed');
   await operator('show', plain.taskId, '--payload');
   const again = JSON.parse(await operator('rerun', open, '--force', '--json', ...why)).succeeded[0].newTaskId;
-  await reaches(world, again, 'input_required');
+  await reaches(deployed, again, 'input_required');
   await operator('cancel', again, ...why);
-  await reaches(world, again, 'cancelled');
+  await reaches(deployed, again, 'cancelled');
 }
 
-async function answer(world: World, taskId: string): Promise<void> {
-  const { inputRequests } = await reaches(world, taskId, 'input_required');
+async function answer(deployed: Deployed, taskId: string): Promise<void> {
+  const { inputRequests } = await reaches(deployed, taskId, 'input_required');
   const [key = ''] = Object.keys(inputRequests);
   const inputResponses = { [key]: { action: 'accept', content: { ok: true } } };
-  await send(world, 'tasks/update', { taskId, inputResponses });
+  await send(deployed, 'tasks/update', { taskId, inputResponses });
 }
 
-async function machines(world: World): Promise<void> {
-  const taskId = await start(world, 'machine', { seconds: 15 });
-  await reaches(world, taskId, 'working', ({ statusMessage }) => statusMessage === 'Pausing');
-  await reaches(world, taskId, 'completed');
+async function machines(deployed: Deployed): Promise<void> {
+  const taskId = await start(deployed, 'machine', { seconds: 15 });
+  await reaches(deployed, taskId, 'working', ({ statusMessage }) => statusMessage === 'Pausing');
+  await reaches(deployed, taskId, 'completed');
   const filler = 'x'.repeat(2_000);
-  await reaches(world, await start(world, 'machine', { seconds: 1, filler }), 'completed');
-  const long = await start(world, 'machine', { seconds: 36_000 });
-  await world.until('the machine to run', () => (stateOf(world, long).length === 2 ? true : undefined));
-  await ask(world, 'tasks/cancel', { taskId: long });
-  await allAborted(world, long);
+  await reaches(deployed, await start(deployed, 'machine', { seconds: 1, filler }), 'completed');
+  const long = await start(deployed, 'machine', { seconds: 36_000 });
+  await deployed.until('the machine to run', () => (stateOf(deployed, long).length === 2 ? true : undefined));
+  await ask(deployed, 'tasks/cancel', { taskId: long });
+  await allAborted(deployed, long);
 }
 
 /** A client of 2025-11-25: its list, the stream on which it is asked, its farewell; and a browser. */
-async function sessions(world: World): Promise<void> {
-  const { cloud, url, until } = world;
-  const { request, headers } = await legacySession(url, FORMS, '2025-11-25', world.headers);
+async function sessions(deployed: Deployed): Promise<void> {
+  const { cloud, url, until } = deployed;
+  const { request, headers } = await legacySession(url, FORMS, '2025-11-25', deployed.headers);
   const params = { name: 'work', arguments: { ask: true }, task: {} };
   const { taskId } = (await request('tools/call', params)).body.result.task;
   const status = async () => (await request('tasks/get', { taskId })).body.result?.status;
@@ -221,7 +221,7 @@ async function sessions(world: World): Promise<void> {
   }
 }
 
-async function rotation({ cloud, url, headers, lines, until }: World): Promise<void> {
+async function rotation({ cloud, url, headers, lines, until }: Deployed): Promise<void> {
   const { request } = await legacySession(url, FORMS, '2025-11-25', headers);
   const [SecretId] = cloud.secrets;
   await new SecretsManagerClient(clientConfig(cloud)).send(new RotateSecretCommand({ SecretId }));
@@ -230,21 +230,21 @@ async function rotation({ cloud, url, headers, lines, until }: World): Promise<v
   if (status !== 200) throw new Error(`a session after a rotation: ${status}`);
 }
 
-async function repairs(world: World): Promise<void> {
-  const { cloud, lines, until } = world;
+async function repairs(deployed: Deployed): Promise<void> {
+  const { cloud, lines, until } = deployed;
   const caller = 'ServerEndpoint';
   const dies = () => cloud.faults.add({ service: 'states', operation: 'StartExecution', caller, do: 'killWorker' });
   const sweep = () => cloud.schedules.fire('ServerReconcilerSweep');
 
   // A run ends outside its workflow: an event, or none that arrives, and then a letter.
   const ends = async () => {
-    const taskId = await start(world, 'work', { spin: true });
-    await until('a run', () => stateOf(world, taskId)[0]);
-    const [run] = stateOf(world, taskId);
+    const taskId = await start(deployed, 'work', { spin: true });
+    await until('a run', () => stateOf(deployed, taskId)[0]);
+    const [run] = stateOf(deployed, taskId);
     await new SFNClient(clientConfig(cloud)).send(new StopExecutionCommand({ executionArn: run?.arn }));
     return taskId;
   };
-  await reaches(world, await ends(), 'failed');
+  await reaches(deployed, await ends(), 'failed');
   cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 } });
   await ends();
   await until('a dead letter', () => [...cloud.queues.values()].flat()[0]);
@@ -252,21 +252,21 @@ async function repairs(world: World): Promise<void> {
   // Answered, and not started again; still running a minute later; overdue. What they were called with lies in S3, for
   // the sweep, and for an endpoint that did not put it there.
   const note = 'x'.repeat(5_000);
-  const asking = await start(world, 'work', { ask: true, note });
-  const later = await start(world, 'work', { ask: true, note });
-  await reaches(world, asking, 'input_required');
+  const asking = await start(deployed, 'work', { ask: true, note });
+  const later = await start(deployed, 'work', { ask: true, note });
+  await reaches(deployed, asking, 'input_required');
   dies();
-  await answer(world, asking).catch(() => undefined);
-  const running = await start(world, 'work', { spin: true });
-  await until('a run', () => stateOf(world, running)[0]);
+  await answer(deployed, asking).catch(() => undefined);
+  const running = await start(deployed, 'work', { spin: true });
+  await until('a run', () => stateOf(deployed, running)[0]);
   // A tool that is a state machine: the sweep looks at its execution, too.
-  const machine = await start(world, 'machine', { seconds: 36_000 });
-  await until('the machine to run', () => (stateOf(world, machine).length === 2 ? true : undefined));
+  const machine = await start(deployed, 'machine', { seconds: 36_000 });
+  await until('the machine to run', () => (stateOf(deployed, machine).length === 2 ? true : undefined));
   cloud.clock.advance(MINUTE);
   await sweep();
-  await until('the sweep to start a round', () => stateOf(world, `${asking}-r2`)[0]);
-  await answer(world, later);
-  await reaches(world, later, 'completed');
+  await until('the sweep to start a round', () => stateOf(deployed, `${asking}-r2`)[0]);
+  await answer(deployed, later);
+  await reaches(deployed, later, 'completed');
   await until('metrics', () => lines.find((line) => /Reconciler.*"Sweep":1/.test(line)));
   const looked = cloud.calls
     .since()
@@ -282,44 +282,50 @@ async function repairs(world: World): Promise<void> {
       ({ caller: by, input }) => /Reconciler/.test(by) && /execution:[^"]*Machine/.test(JSON.stringify(input)),
     );
   await until('the sweep to look at the machine', atMachine);
-  await ask(world, 'tasks/cancel', { taskId: machine });
+  await ask(deployed, 'tasks/cancel', { taskId: machine });
   cloud.clock.advance(3_600_000);
   await sweep();
-  await allAborted(world, running);
-  await send(world, 'tasks/get', { taskId: running });
+  await allAborted(deployed, running);
+  await send(deployed, 'tasks/get', { taskId: running });
 }
 
 /** The machine of a tool has ended, and its workflow cannot store what it returned or asks: the reconciler does. */
-async function lost(world: World): Promise<void> {
+async function lost(deployed: Deployed): Promise<void> {
   for (const [asks, status] of [
     [false, 'completed'],
     [true, 'input_required'],
   ] as const) {
-    await lostOnce(world, asks, status);
+    await lostOnce(deployed, asks, status);
   }
 }
 
-async function lostOnce(world: World, asks: boolean, status: string): Promise<void> {
+async function lostOnce(deployed: Deployed, asks: boolean, status: string): Promise<void> {
   const refused = { error: 'ServiceException', status: 500 };
   const caller = 'ServerToolmachineRole';
-  const fault = world.cloud.faults.add({ service: 'lambda', operation: 'Invoke', caller, do: refused, times: 1_000 });
-  const taskId = await start(world, 'machine', { seconds: 1, filler: 'x'.repeat(2_000), ask: asks });
-  await world.until('a workflow that cannot store a result', () => fault.hits || undefined);
-  const workflow = stateOf(world, taskId).find(({ status }) => status === 'RUNNING');
-  await new SFNClient(clientConfig(world.cloud)).send(new StopExecutionCommand({ executionArn: workflow?.arn }));
-  await reaches(world, taskId, status);
+  const fault = deployed.cloud.faults.add({
+    service: 'lambda',
+    operation: 'Invoke',
+    caller,
+    do: refused,
+    times: 1_000,
+  });
+  const taskId = await start(deployed, 'machine', { seconds: 1, filler: 'x'.repeat(2_000), ask: asks });
+  await deployed.until('a workflow that cannot store a result', () => fault.hits || undefined);
+  const workflow = stateOf(deployed, taskId).find(({ status }) => status === 'RUNNING');
+  await new SFNClient(clientConfig(deployed.cloud)).send(new StopExecutionCommand({ executionArn: workflow?.arn }));
+  await reaches(deployed, taskId, status);
   fault.remove();
 }
 
 /** What an operator reads. */
-async function logs(world: World): Promise<void> {
-  const { cloud, lines, until } = world;
-  const { taskId } = await call(world, 'work', {});
+async function logs(deployed: Deployed): Promise<void> {
+  const { cloud, lines, until } = deployed;
+  const { taskId } = await call(deployed, 'work', {});
   const caller = 'ServerEndpoint';
   const fault = { error: 'ValidationException' };
   cloud.faults.add({ service: 'dynamodb', operation: 'GetItem', caller, do: fault });
   // It reads the record alone: without the progress, a poll is answered.
-  await send(world, 'tasks/cancel', { taskId });
+  await send(deployed, 'tasks/cancel', { taskId });
   await until('the log of the endpoint', () => lines.find((line) => /Endpoint.*unexpected_error/.test(line)));
   for (const tool of ['direct', 'work']) {
     await until(`the log of ${tool}`, () => lines.find((line) => line.includes(`hello from ${tool}`)));

@@ -12,6 +12,9 @@ import { fromItem, type Item, toItem } from './values.ts';
 /** How one request is made. `stale`: what it need not read consistently is a write behind. */
 export type Carry = <T>(what: string, carryOut: (stale: boolean) => T) => Promise<T>;
 
+/** "The batch can contain up to 100 items" (BatchGetItem). An answer is never cut at 16 MB here. */
+const MOST_KEYS = 100;
+
 /** What the store takes for the SDK's document client. */
 export function documentClient(table: Table, carry: Carry): DynamoDBDocumentClient {
   const send = (command: unknown): Promise<object> => {
@@ -54,11 +57,14 @@ export function documentClient(table: Table, carry: Carry): DynamoDBDocumentClie
       );
       const keys = Keys.map(toItem);
       return carry('batch get', (stale) => {
+        if (new Set(keys.map((key) => JSON.stringify(key))).size !== keys.length || keys.length > MOST_KEYS) {
+          throw Object.assign(new Error('Too many keys, or one twice'), { name: 'ValidationException' });
+        }
         const items = keys.map((key) => table.get(key, expressions(rest), stale && ConsistentRead !== true));
         return { Responses: { [name]: items.filter((item) => item !== undefined).map(fromItem) } };
       });
     }
-    throw new Error(`The model's table knows no ${(command as object).constructor.name}`);
+    throw new Error(`The table in memory knows no ${(command as object).constructor.name}`);
   };
   return { send } as unknown as DynamoDBDocumentClient;
 }
@@ -68,6 +74,7 @@ interface Input {
   readonly ConditionExpression?: string | undefined;
   readonly ProjectionExpression?: string | undefined;
   readonly KeyConditionExpression?: string | undefined;
+  readonly FilterExpression?: string | undefined;
   readonly ExpressionAttributeNames?: Record<string, string> | undefined;
   readonly ExpressionAttributeValues?: Record<string, unknown> | undefined;
 }

@@ -1,12 +1,13 @@
-/** What the model uses of dynalite's inside: the parsers and evaluators that stand behind its HTTP server. */
+/** What the table in memory uses of dynalite's inside: the parsers and evaluators that stand behind its HTTP server. */
 declare module 'dynalite/validations/index.js' {
-  /** Parses all expressions of a request into `_updates`, `_condition`, `_projection`, `_keyCondition`, or says what is wrong. */
+  /** Parses all expressions of a request into `_updates`, `_condition`, `_projection`, `_keyCondition`, `_filter`, or says what is wrong. */
   export function validateExpressions(request: object): string | undefined;
 }
 
 declare module 'dynalite/db/index.js' {
   export function matchesExprFilter(item: object, expression: object): boolean;
   export function mapPaths(paths: readonly unknown[], item: object): object;
+  export function itemSize(item: object): number;
 }
 
 declare module 'dynalite/actions/updateItem.js' {

@@ -7,6 +7,7 @@ export interface Expressions {
   readonly ConditionExpression?: string | undefined;
   readonly ProjectionExpression?: string | undefined;
   readonly KeyConditionExpression?: string | undefined;
+  readonly FilterExpression?: string | undefined;
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>> | undefined;
   readonly ExpressionAttributeValues?: Item | undefined;
 }
@@ -17,6 +18,7 @@ export interface Parsed {
   readonly _condition?: { readonly expression: object };
   readonly _projection?: { readonly paths: readonly unknown[] };
   readonly _keyCondition?: { readonly expression: object };
+  readonly _filter?: { readonly expression: object };
 }
 
 interface Known {
@@ -26,7 +28,13 @@ interface Known {
   readonly standIns: readonly (readonly [string, object])[];
 }
 
-const KINDS = ['UpdateExpression', 'ConditionExpression', 'ProjectionExpression', 'KeyConditionExpression'] as const;
+const KINDS = [
+  'UpdateExpression',
+  'ConditionExpression',
+  'ProjectionExpression',
+  'KeyConditionExpression',
+  'FilterExpression',
+] as const;
 const known = new Map<string, Known>();
 
 /**
@@ -39,9 +47,9 @@ export function parse(request: Expressions): Parsed {
   const types = Object.entries(values).map(([name, value]) => `${name} ${Object.keys(value)[0]}`);
   const texts = KINDS.map((kind) => request[kind]);
   const key = JSON.stringify([texts, request.ExpressionAttributeNames, types]);
-  // The parser copies the values of `list_append`, so these texts are parsed each time.
-  const isCopied = request.UpdateExpression?.includes('list_append') === true;
-  const entry = (isCopied ? undefined : known.get(key)) ?? parseAnew(request, values);
+  // dynalite computes into what it has parsed, so these texts are parsed each time.
+  const computes = /list_append|if_not_exists|[+-]|= #/.test(request.UpdateExpression ?? '');
+  const entry = (computes ? undefined : known.get(key)) ?? parseAnew(request, values);
   known.set(key, entry);
   if (entry.problem !== undefined) throw Object.assign(new Error(entry.problem), { name: 'ValidationException' });
   for (const [name, standIn] of entry.standIns) Object.assign(standIn, values[name]);
@@ -59,12 +67,13 @@ function parseAnew(request: Expressions, values: Item): Known {
     ...(standIns.length > 0 && { ExpressionAttributeValues: Object.fromEntries(standIns) }),
   };
   const problem = validations.validateExpressions(data);
-  const { _updates, _condition, _projection, _keyCondition } = data as Parsed;
+  const { _updates, _condition, _projection, _keyCondition, _filter } = data as Parsed;
   const parsed = {
     ...(_updates && { _updates }),
     ...(_condition && { _condition }),
     ...(_projection && { _projection }),
     ...(_keyCondition && { _keyCondition }),
+    ...(_filter && { _filter }),
   };
   return { problem, parsed, standIns };
 }

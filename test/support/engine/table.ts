@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import putItem from 'dynalite/actions/putItem.js';
 import updateItem from 'dynalite/actions/updateItem.js';
 import db from 'dynalite/db/index.js';
+import { INDEXES } from '../../../functions/tasks/attributes.ts';
 import { type Expressions, parse } from './expressions.ts';
 import type { AttributeValue, Item } from './values.ts';
 
@@ -28,8 +29,8 @@ export interface Query extends Expressions {
 }
 
 /**
- * The tasks table in memory, with its index `due`. What an expression means is dynalite's word, as in the embedded
- * cloud, only without HTTP, JSON and a database in between. Requests as DynamoDB takes them, carried out at once.
+ * The tasks table in memory, with its indexes. What an expression means is dynalite's word, as in the embedded cloud,
+ * only without HTTP, JSON and a database in between. Requests as DynamoDB takes them, carried out at once.
  */
 export interface Table {
   get(key: Item, expressions: Expressions, stale: boolean): Item | undefined;
@@ -38,6 +39,8 @@ export interface Table {
   update(request: Update): Item;
   query(request: Query, stale: boolean): { readonly items: Item[]; readonly last: Item | undefined };
   items(): Iterable<Item>;
+  /** What only a test does. */
+  delete(key: Item): void;
 }
 
 interface Versions {
@@ -53,12 +56,20 @@ const DESCRIPTION = {
   AttributeDefinitions: [
     { AttributeName: 'owner', AttributeType: 'S' },
     { AttributeName: 'taskId', AttributeType: 'S' },
-    { AttributeName: 'due', AttributeType: 'S' },
-    { AttributeName: 'dueAt', AttributeType: 'N' },
   ],
 };
-const INDEX = ['due', 'dueAt'] as const;
-const KEYS_ONLY = ['owner', 'taskId', ...INDEX] as const;
+const KEY = ['owner', 'taskId'] as const;
+const LARGEST_ITEM = 400 * 1_024;
+/** Of one page, in bytes. */
+const LARGEST_PAGE = 1_024 * 1_024;
+
+/** The keys of an index, those that make its order first, and all that it holds. */
+function indexOf(name: string) {
+  const index = Object.values(INDEXES).find((one) => one.name === name);
+  if (index === undefined) throw new Error(`The table has no index ${name}`);
+  const keys = [index.partition, index.sort, ...KEY];
+  return { sort: index.sort, keys, held: [...keys, ...('others' in index ? index.others : [])] };
+}
 
 /** How far behind a read may be that is not consistent, in ms. */
 const BEHIND = 5_000;
@@ -77,13 +88,14 @@ export function createTable(now: () => number, written: (write: Written) => void
       get: (_key: string, done: (error: null, item: Item | undefined) => void) => done(null, before),
       put(_key: string, item: Item, done: (error: null) => void) {
         const after = copy(item);
+        checkIndexKeys(after);
         versions.set(key, { after, at: now(), before });
         written({ key, before, after });
         done(null);
       },
     };
     return {
-      options: { maxItemSize: 400 * 1_024 },
+      options: { maxItemSize: LARGEST_ITEM },
       getTable: (_name: string, done: (error: null, table: object) => void) => done(null, DESCRIPTION),
       getItemDb: () => items,
     };
@@ -96,6 +108,9 @@ export function createTable(now: () => number, written: (write: Written) => void
       return item === undefined || paths === undefined ? item : ({ ...db.mapPaths(paths, item) } as Item);
     },
     put(request) {
+      if (db.itemSize(request.Item) > LARGEST_ITEM) {
+        throw refused('ValidationException', 'Item size has exceeded the maximum allowed size');
+      }
       run(putItem, holding(keyOf(request.Item)), { Item: request.Item, ...parse(request) });
     },
     update(request) {
@@ -103,29 +118,42 @@ export function createTable(now: () => number, written: (write: Written) => void
       return copy((run(updateItem, holding(keyOf(request.Key)), asked) as { Attributes: Item }).Attributes);
     },
     query(request, stale) {
-      const condition = parse(request)._keyCondition?.expression ?? {};
-      const byIndex = request.IndexName !== undefined;
-      const sortKey = byIndex ? 'dueAt' : 'taskId';
+      const { _keyCondition, _filter, _projection } = parse(request);
+      const index = request.IndexName === undefined ? undefined : indexOf(request.IndexName);
+      const { sort, keys } = index ?? { sort: 'taskId', keys: KEY };
       const found: Item[] = [];
       for (const version of versions.values()) {
         const item = seen(version, stale);
-        if (item === undefined || (byIndex && INDEX.some((name) => item[name] === undefined))) continue;
-        if (db.matchesExprFilter(item, condition)) found.push(item);
+        if (item === undefined || keys.some((name) => item[name] === undefined)) continue;
+        if (db.matchesExprFilter(item, _keyCondition?.expression ?? {})) found.push(item);
       }
       const direction = request.ScanIndexForward === false ? -1 : 1;
-      const order = (a: Item, b: Item) => direction * (compare(a[sortKey], b[sortKey]) || compare(a.taskId, b.taskId));
+      const order = (a: Item, b: Item) => direction * (compare(a[sort], b[sort]) || compare(a.taskId, b.taskId));
       found.sort(order);
-      const { ExclusiveStartKey: after, Limit = Number.POSITIVE_INFINITY } = request;
+      const { ExclusiveStartKey: after } = request;
       const rest = after === undefined ? found : found.filter((item) => order(item, after) > 0);
-      const items = rest.slice(0, Limit);
-      const end = items.length < rest.length ? items.at(-1) : undefined;
-      const key = byIndex ? KEYS_ONLY : (['owner', 'taskId'] as const);
-      return { items: byIndex ? items.map((item) => pick(item, KEYS_ONLY)) : items, last: end && pick(end, key) };
+      const page = pageOf(rest, request.Limit);
+      const shown = page.items
+        .filter((item) => _filter === undefined || db.matchesExprFilter(item, _filter.expression))
+        .map((item) => (index === undefined ? item : pick(item, index.held)))
+        .map((item) => (_projection === undefined ? item : ({ ...db.mapPaths(_projection.paths, item) } as Item)));
+      return { items: shown, last: page.last && pick(page.last, keys) };
     },
     *items() {
       for (const { after } of versions.values()) yield after;
     },
+    delete: (key) => void versions.delete(keyOf(key)),
   };
+}
+
+/** DynamoDB refuses an item whose key of an index is empty or of another type. */
+function checkIndexKeys(item: Item): void {
+  for (const { partition, sort } of Object.values(INDEXES)) {
+    const wrong = (name: string, type: string) => item[name] !== undefined && !item[name][type];
+    if (wrong(partition, 'S') || wrong(sort, 'N')) {
+      throw refused('ValidationException', 'One or more parameter values were invalid: Type mismatch for Index Key');
+    }
+  }
 }
 
 type Action = (store: object, request: object, done: (error: Error | null, answer?: object) => void) => void;
@@ -143,12 +171,23 @@ function run(action: Action, store: object, request: object): object {
   if (__type.endsWith('ConditionalCheckFailedException')) {
     throw new ConditionalCheckFailedException({ message, $metadata: {} });
   }
-  throw Object.assign(new Error(message), { name: __type.split('#').at(-1) ?? 'Error' });
+  throw refused(__type.split('#').at(-1) ?? 'Error', message);
+}
+
+const refused = (name: string, message: string): Error => Object.assign(new Error(message), { name });
+
+/** As many as one answer takes. `last`: where it stopped, if it was before the end or at the limit. */
+function pageOf(items: readonly Item[], limit = Number.POSITIVE_INFINITY) {
+  let bytes = 0;
+  let count = 0;
+  while (count < items.length && count < limit && bytes < LARGEST_PAGE) bytes += db.itemSize(items[count++] as Item);
+  const stopped = count < items.length || count === limit;
+  return { items: items.slice(0, count), last: stopped ? items[count - 1] : undefined };
 }
 
 const keyOf = ({ owner, taskId }: Item): string => `${owner?.S} ${taskId?.S}`;
 const pick = (item: Item, names: readonly string[]): Item =>
-  Object.fromEntries(names.map((name) => [name, item[name] ?? {}]));
+  Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
 
 function compare(a: AttributeValue | undefined, b: AttributeValue | undefined): number {
   if (a?.N !== undefined) return Number(a.N) - Number(b?.N);

@@ -15,13 +15,19 @@ export function fromItem(item: Item): Record<string, unknown> {
 
 function toValue(value: unknown): AttributeValue {
   if (typeof value === 'string') return { S: value };
-  if (typeof value === 'number') return { N: String(value) };
+  if (typeof value === 'number') return { N: numberText(value) };
   if (typeof value === 'boolean') return { BOOL: value };
   if (value === null) return { NULL: true };
-  if (value instanceof Set) return { SS: [...value] };
+  if (value instanceof Set && value.size > 0) return { SS: [...value] };
   if (Array.isArray(value)) return { L: value.map(toValue) };
   if (typeof value === 'object') return { M: toItem(value as Plain) };
-  throw new TypeError(`The model's table takes no ${typeof value}`);
+  throw new TypeError(`The table in memory takes no ${typeof value}`);
+}
+
+/** The SDK refuses what a number of JavaScript or of DynamoDB cannot hold exactly. */
+function numberText(value: number): string {
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return String(value);
+  throw new RangeError(`${value} is beyond what a number holds exactly`);
 }
 
 function fromValue(value: AttributeValue): unknown {

@@ -12,7 +12,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export type Open = (url: URL, addresses: readonly Address[], signal: AbortSignal) => Promise<IncomingMessage>;
 
-/** What a download needs of the world; tests bring their own. */
+/** What a download needs from outside. Tests hand in their own. */
 export interface Net {
   readonly signal?: AbortSignal;
   readonly resolve?: Resolve;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 import {
   type Given,
@@ -7,10 +7,10 @@ import {
   NEEDED,
   OPERATIONS,
   OWNERS,
+  type OwnersServer,
+  ownersServer,
   use,
-  type World,
-  world,
-} from '../support/owners-world.ts';
+} from '../support/owners-server.ts';
 
 const [ann] = OWNERS;
 /** A token of the same user that lacks `ops:deploy`: of another client, say. */
@@ -22,10 +22,9 @@ const refusal = {
 };
 
 /** What a request did to tasks: reads do no harm. */
-const changes = ({ did, records }: World) =>
-  JSON.stringify([did.filter((one) => one !== 'get'), [...records.values()]]);
+const changes = ({ did, records }: OwnersServer) => JSON.stringify([did.filter((one) => one !== 'get'), records.all()]);
 
-async function refused(here: World, sent: Parameters<World['send']>[1], id: string | undefined = 'q') {
+async function refused(here: OwnersServer, sent: Parameters<OwnersServer['send']>[1], id: string | undefined = 'q') {
   const before = changes(here);
   here.audited.splice(0);
   const { status, body } = await here.send(ann, sent, WEAK);
@@ -46,7 +45,7 @@ describe('a token without the scopes of a tool is refused before anything is sho
   });
 
   test.each(about)('%s', async (_operation, { kind, send }) => {
-    const here = world();
+    const here = ownersServer();
     const own = await use(here, ann);
     const sent = send(own[kind], own);
     await refused(here, sent, kind === 'question' || kind === 'eventId' ? '' : 'q');
@@ -56,16 +55,16 @@ describe('a token without the scopes of a tool is refused before anything is sho
 
   test.each(['tools/call', 'plain', undefined])('a 2026-07-28 call whose Mcp-Name says %s', async (name) => {
     const call = modern('tools/call', { name: 'optional' });
-    await refused(world(), { ...call, headers: { ...call.headers, 'mcp-name': name } });
+    await refused(ownersServer(), { ...call, headers: { ...call.headers, 'mcp-name': name } });
   });
 
   test('a 2025-11-25 call in the body of a request that claims to be another', async () => {
     const call = legacy('tools/call', { name: 'optional', task: {} });
-    await refused(world(), { ...call, headers: { ...call.headers, 'mcp-method': 'tools/list' } });
+    await refused(ownersServer(), { ...call, headers: { ...call.headers, 'mcp-method': 'tools/list' } });
   });
 
   test('one of several tasks that are listened to', async () => {
-    const here = world();
+    const here = ownersServer();
     const { taskId } = await use(here, ann);
     const open = JSON.parse((await here.send(ann, modern('tools/call', { name: 'required' }), WEAK)).body).result;
     await refused(here, modern('subscriptions/listen', { notifications: { taskIds: [open.taskId, taskId] } }));
@@ -73,7 +72,7 @@ describe('a token without the scopes of a tool is refused before anything is sho
 
   test('a task whose tool is gone: by what the tool needed', async () => {
     const tools = new Map(fakeServer().server.tools);
-    const here = world('oauth', { tools });
+    const here = ownersServer('oauth', { tools });
     const { entry, ...tool } = tools.get('optional') ?? expect.unreachable();
     tools.set('optional', { ...tool, entry: { ...entry, scopes: NEEDED } });
     const { taskId } = await use(here, ann);
@@ -85,7 +84,7 @@ describe('a token without the scopes of a tool is refused before anything is sho
 
 test('a tool that needs nothing more any longer gives its tasks to every token', async () => {
   const tools = new Map(fakeServer().server.tools);
-  const here = world('oauth', { tools });
+  const here = ownersServer('oauth', { tools });
   const opened = tools.get('optional') ?? expect.unreachable();
   tools.set('optional', { ...opened, entry: { ...opened.entry, scopes: NEEDED } });
   const { taskId } = await use(here, ann);
@@ -97,14 +96,14 @@ test.each(['\ud800', 'x'.repeat(20_000), { toString: 1 }, ['optional'], undefine
   'a call of an unknown tool needs no scopes: %j',
   async (name) => {
     const call = modern('tools/call', { name });
-    const { body } = await world().send(ann, { ...call, headers: { 'mcp-name': 'x', ...call.headers } }, []);
+    const { body } = await ownersServer().send(ann, { ...call, headers: { 'mcp-name': 'x', ...call.headers } }, []);
     expect([-32602, -32020]).toContain(JSON.parse(body).error.code);
   },
 );
 
 describe('what shows many tasks leaves out those that the token is not enough for (G-16)', () => {
   test('tasks/list', async () => {
-    const here = world();
+    const here = ownersServer();
     const { taskId, session } = await use(here, ann);
     const made = legacy('tools/call', { name: 'required', task: {} }, session);
     const open = JSON.parse((await here.send(ann, made, WEAK)).body).result.task;
@@ -115,7 +114,7 @@ describe('what shows many tasks leaves out those that the token is not enough fo
   });
 
   test("a session's own stream", async () => {
-    const here = world();
+    const here = ownersServer();
     const capabilities = { elicitation: {} };
     const start = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 't', version: '1' } };
     const session = (await here.send(ann, legacy('initialize', start))).headers['mcp-session-id'];
@@ -133,14 +132,9 @@ describe('what shows many tasks leaves out those that the token is not enough fo
 test.each(['ThrottlingException', 'Error'])(
   'a resumed stream shows nothing without the scopes when a read fails with %s (G-09)',
   async (name) => {
-    const here = world();
+    const here = ownersServer();
     const own = await use(here, ann);
-    const get = here.records.get.bind(here.records);
-    let reads = 0;
-    here.records.get = (id: string) => {
-      if (reads++ === 0) throw Object.assign(new Error('slow down'), { name });
-      return get(id);
-    };
+    vi.spyOn(here.store, 'get').mockRejectedValueOnce(Object.assign(new Error('slow down'), { name }));
     const { status, body } = await here.send(ann, OPERATIONS.resume?.send(own.eventId, own) as never, WEAK);
     expect(status).toBeGreaterThanOrEqual(500);
     expect(body).not.toContain('Sure');
@@ -148,7 +142,7 @@ test.each(['ThrottlingException', 'Error'])(
 );
 
 test('a resumed stream of a task that is gone says so on the stream (C-28)', async () => {
-  const here = world();
+  const here = ownersServer();
   const own = await use(here, ann);
   here.records.clear();
   const { status, body } = await here.send(ann, OPERATIONS.resume?.send(own.eventId, own) as never);
@@ -156,7 +150,7 @@ test('a resumed stream of a task that is gone says so on the stream (C-28)', asy
 });
 
 test("the endpoint checks the server's scopes, too: the authorizer's answer may be cached (G-09)", async () => {
-  const strict = world('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
+  const strict = ownersServer('oauth', { manifest: { ...manifest, auth: 'oauth', scopes: ['mcp', 'tasks'] } });
   const { status, body } = await strict.send(ann, modern('tools/list', {}), WEAK);
   expect(status).toBe(403);
   expect(JSON.parse(body)).toMatchObject({ error: { data: { scopes: ['mcp', 'tasks'] } } });

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** The secret, the clock, and any number of containers that know both. */
-function world() {
+function setup() {
   const secret = { AWSCURRENT: 'key 1' as string | undefined, AWSPREVIOUS: undefined as string | undefined };
   const reads: Stage[] = [];
   const at = { now: 1_700_000_000_000, broken: false };
@@ -30,7 +30,7 @@ function world() {
 
 describe('a signed token', () => {
   test('opens for its purpose, unchanged, and for nothing else', async () => {
-    const signed = world().container();
+    const signed = setup().container();
     const token = await signed.seal('session', { key: 'k' });
     expect(await signed.open('session', token)).toEqual({ key: 'k' });
     expect(await signed.open('cursor', token)).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a signed token', () => {
   });
 
   test('of readable text is 32 characters longer and opens unchanged for its own purpose only', async () => {
-    const signed = world().container();
+    const signed = setup().container();
     const text = 'A-z_0.~a';
     const token = await signed.sign('event', text);
     expect(token.length).toBe(text.length + 32);
@@ -72,7 +72,7 @@ describe('a signed token', () => {
   });
 
   test('of the previous key opens in warm and fresh containers, of the one before that in none', async () => {
-    const { container, rotate, at } = world();
+    const { container, rotate, at } = setup();
     const warm = container();
     const token = await warm.seal('session', 1);
     rotate();
@@ -86,7 +86,7 @@ describe('a signed token', () => {
   });
 
   test('of a new key opens for a container that has read the old one', async () => {
-    const { container, rotate } = world();
+    const { container, rotate } = setup();
     const warm = container();
     const old = await warm.seal('session', 1);
     rotate();
@@ -99,7 +99,7 @@ describe('a signed token', () => {
 });
 
 test('a token names its key by a hash that every container and release makes alike', async () => {
-  const [, id] = (await world().container().seal('session', 1)).split('.');
+  const [, id] = (await setup().container().seal('session', 1)).split('.');
   expect(id).toBe(createHmac('sha256', 'key 1').update('id').digest('base64url').slice(0, 8));
 });
 
@@ -109,14 +109,14 @@ test('without a key nothing is signed', async () => {
 
 describe('the key is read', () => {
   test('once for all the requests that need it at the same time', async () => {
-    const { reads, container } = world();
+    const { reads, container } = setup();
     const signing = container();
     await Promise.all(Array.from({ length: 50 }, () => signing.sign('p', 'text')));
     expect(reads).toEqual(['AWSCURRENT']);
   });
 
   test('once, by the first request that needs it, and again after an hour', async () => {
-    const { container, reads, at } = world();
+    const { container, reads, at } = setup();
     const warm = container();
     expect(reads).toEqual([]);
     const token = await warm.seal('session', 1);
@@ -131,7 +131,7 @@ describe('the key is read', () => {
   });
 
   test('at most once a minute for tokens of unknown keys, and never for other text', async () => {
-    const { container, reads, at } = world();
+    const { container, reads, at } = setup();
     const warm = container();
     for (const garbage of ['', 'a.b', 'a.b.c', '%', `a.${'b'.repeat(8)}.${'c'.repeat(42)}`])
       await warm.open('session', garbage);
@@ -145,7 +145,7 @@ describe('the key is read', () => {
   });
 
   test('again at the next request after a failure; after a success known keys last a minute', async () => {
-    const { container, reads, at } = world();
+    const { container, reads, at } = setup();
     at.broken = true;
     const warm = container();
     await expect(warm.seal('session', 1)).rejects.toThrow('no answer');
@@ -167,7 +167,7 @@ describe('the key is read', () => {
   });
 
   test('without success: a token of an unknown key may be valid, so it is an outage (A-15)', async () => {
-    const { container, rotate, at } = world();
+    const { container, rotate, at } = setup();
     const warm = container();
     const known = await warm.seal('session', 1);
     rotate();

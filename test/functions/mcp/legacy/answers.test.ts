@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { world as legacyWorld, sure, two, YES } from '../support/legacy-world.ts';
+import { legacyServer, sure, two, YES } from '../support/legacy-server.ts';
 import { type Message, modernCall } from '../support/posted.ts';
 
-/** A world of one round of questions, and sessions that answer each question as a test wants. */
-function world(questions: object = sure) {
-  const here = legacyWorld(questions);
+/** A server of one round of questions, and sessions that answer each question as a test wants. */
+function setup(questions: object = sure) {
+  const here = legacyServer(questions);
   async function session() {
     const client = await here.session();
     const respond = (to: unknown, answer: object) => client.post({ jsonrpc: '2.0', id: to, ...answer });
@@ -39,7 +39,7 @@ describe('an answer', () => {
     [{ action: 'accept' }],
     [{ action: 'accept', content: { ok: 'yes' } }],
   ])('that is not valid is refused with 400, and asked for again with another id: %o (B-19)', async (wrong) => {
-    const { session, did } = world();
+    const { session, did } = setup();
     const client = await session();
     const given = [result(wrong), result(YES)];
     const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
@@ -51,7 +51,7 @@ describe('an answer', () => {
   });
 
   test('that is not valid leaves the other questions alone', async () => {
-    const client = await world(two).session();
+    const client = await setup(two).session();
     const given: Record<string, object[]> = { 'First?': [result(5), result(YES)], 'Second?': [] };
     const { asked } = await client.settle(
       await client.create(),
@@ -61,7 +61,7 @@ describe('an answer', () => {
   });
 
   test('to one of two questions leaves the other open; the tool gets both (B-19, C-22)', async () => {
-    const { session, records } = world(two);
+    const { session, records } = setup(two);
     const client = await session();
     const taskId = await client.create();
     const ids: Record<string, unknown> = {};
@@ -82,14 +82,14 @@ describe('an answer', () => {
     ['cancelled', result({ action: 'cancel' }), { action: 'cancel' }],
     ['refused by an error: the same as cancelled', refusal, { action: 'cancel' }],
   ])('may say no: %s (B-18, B-19)', async (_how, given, seen) => {
-    const client = await world().session();
+    const client = await setup().session();
     const { replies, answer } = await client.settle(await client.create(), () => [given]);
     expect(replies).toMatchObject([{ status: 202 }]);
     expect(answer.result.structuredContent).toEqual({ sure: seen });
   });
 
   test('that is an error to anything but an elicitation fails the task with a reason (B-19, C-30)', async () => {
-    const client = await world({ poem: { method: 'sampling/createMessage', params: prompt } }).session();
+    const client = await setup({ poem: { method: 'sampling/createMessage', params: prompt } }).session();
     const { replies, answer } = await client.settle(await client.create(), () => [refusal]);
     expect(replies).toMatchObject([{ status: 202 }]);
     expect(answer.error).toEqual({ code: -32603, message: 'The client refused sampling/createMessage' });
@@ -97,7 +97,7 @@ describe('an answer', () => {
 
   test('with an integer that would be rounded is not valid, and is asked for again (B-19)', async () => {
     const requestedSchema = { type: 'object', properties: { age: { type: 'integer' } } };
-    const { session } = world({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
+    const { session } = setup({ age: { method: 'elicitation/create', params: { message: 'Age?', requestedSchema } } });
     const client = await session();
     const given = [2 ** 53, 7].map((age) => result({ action: 'accept', content: { age } }));
     const { asked, replies, answer } = await client.settle(await client.create(), () => given.splice(0, 1));
@@ -108,7 +108,7 @@ describe('an answer', () => {
   });
 
   test('after the end is accepted and ignored (B-19, F-09)', async () => {
-    const { session, records, change, did } = world();
+    const { session, records, change, did } = setup();
     const client = await session();
     const taskId = await client.create();
     const { asked, replies } = await client.settle(taskId, () => [result(YES), result(NO), refusal, result('?')]);
@@ -117,13 +117,13 @@ describe('an answer', () => {
       change(taskId, { status });
       const before = records.get(taskId);
       expect(await client.respond(asked[0].id, result(NO))).toMatchObject({ status: 202, messages: [] });
-      expect(records.get(taskId)).toBe(before);
+      expect(records.get(taskId)).toEqual(before);
     }
     expect(did.filter((what) => what === 'start')).toHaveLength(2);
   });
 
   test('to an expired task is accepted and ignored, or gets 4xx, never 200 (B-19, C-38)', async () => {
-    const { session, clock } = world();
+    const { session, clock } = setup();
     const client = await session();
     const { asked } = await client.settle(await client.create(), () => []);
     clock.now += 3_600_000;
@@ -132,7 +132,7 @@ describe('an answer', () => {
   });
 
   test('to an unknown question or one of another session is refused alike, reveals nothing (B-19)', async () => {
-    const { session, records, server } = world();
+    const { session, records, server } = setup();
     const [client, other] = [await session(), await session()];
     const taskId = await client.create();
     const { asked, eventIds } = await client.request('tasks/result', { taskId });
@@ -153,7 +153,7 @@ describe('an answer', () => {
     const { status, answer } = await other.respond(id, result(YES));
     seen.add(`${status} ${JSON.stringify(answer)}`);
     expect([...seen]).toEqual([expect.stringMatching(/^400 .*-32600/)]);
-    expect(records.get(taskId)).toBe(before);
+    expect(records.get(taskId)).toEqual(before);
     expect(await client.respond(id, result(YES))).toMatchObject({ status: 202 });
   });
 });
@@ -163,7 +163,7 @@ describe('an answer and a fault of the server', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   test('an answer that could not be kept is not accepted; repeated, it is (A-15, B-19)', async () => {
-    const { session, server, records } = world();
+    const { session, server, records } = setup();
     const client = await session();
     const taskId = await client.create();
     const { asked } = await client.request('tasks/result', { taskId });
@@ -178,7 +178,7 @@ describe('an answer and a fault of the server', () => {
   });
 
   test('an answer that was kept without restarting the work restarts it when repeated (B-19, C-22)', async () => {
-    const { session, server, records } = world();
+    const { session, server, records } = setup();
     const client = await session();
     const taskId = await client.create();
     const { asked } = await client.request('tasks/result', { taskId });
@@ -198,7 +198,7 @@ describe('one set of questions for both revisions', () => {
   });
 
   test('posted, then by tasks/update: the first counts, the second is acknowledged (F-01, F-09)', async () => {
-    const { session, modern } = world();
+    const { session, modern } = setup();
     const client = await session();
     const taskId = await client.create();
     const { asked } = await client.request('tasks/result', { taskId });
@@ -211,7 +211,7 @@ describe('one set of questions for both revisions', () => {
   });
 
   test('by tasks/update, then posted: the stream continues with the first (F-01, F-09)', async () => {
-    const { session, modern } = world();
+    const { session, modern } = setup();
     const client = await session();
     const taskId = await client.create();
     const replies: number[] = [];
@@ -225,7 +225,7 @@ describe('one set of questions for both revisions', () => {
   });
 
   test('a 2026-07-28 task also asks on the tasks/result stream of a session (F-05, F-09)', async () => {
-    const { session, modern } = world();
+    const { session, modern } = setup();
     const client = await session();
     const made = await modern('tools/call', { name: 'optional' });
     const { asked, answer } = await client.settle(made.answer.result.taskId, () => [result(YES)]);

@@ -129,7 +129,7 @@ async function ask(
   params: Record<string, unknown>,
 ) {
   const { server, records } = fakeServer({ now: () => now });
-  records.set(record.taskId, record);
+  records.set(record);
   const { result, error } = await (era === 'legacy' ? legacyCall : modernCall)(server, method, params);
   return { answer: error === undefined ? { result } : { error }, records };
 }

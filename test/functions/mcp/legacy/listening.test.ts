@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { form, sure, two, world, worldWith, YES } from '../support/legacy-world.ts';
+import { form, legacyServer, legacyServerWith, sure, two, YES } from '../support/legacy-server.ts';
 
-type World = ReturnType<typeof world>;
+type LegacyServer = ReturnType<typeof legacyServer>;
 
 /** A session with a task that asks, as a poll has shown it. */
-async function asking(here: World) {
+async function asking(here: LegacyServer) {
   const client = await here.session();
   const taskId = await client.create();
   const poll = async () => (await client.request('tasks/get', { taskId })).messages[0].result.status;
@@ -18,7 +18,12 @@ async function asking(here: World) {
  * Listens as mcp-go does: never with an event id, again a second after each end, and a person's answer is lost if the
  * stream that brought the question has ended. Answers how often each question was asked, and how many calls that took.
  */
-async function listen(here: World, client: Awaited<ReturnType<World['session']>>, thinks: number, forMs: number) {
+async function listen(
+  here: LegacyServer,
+  client: Awaited<ReturnType<LegacyServer['session']>>,
+  thinks: number,
+  forMs: number,
+) {
   const asked: unknown[] = [];
   const people: Promise<unknown>[] = [];
   const until = here.now() + forMs;
@@ -44,7 +49,7 @@ async function listen(here: World, client: Awaited<ReturnType<World['session']>>
 
 describe('a client that listens on and on and never resumes, as mcp-go does', () => {
   test('asks once a person who takes 10 s, and the answer arrives (B-09, B-19)', async () => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const { client, poll } = await asking(here);
     const { asked } = await listen(here, client, 10_000, 60_000);
     expect(asked).toHaveLength(1);
@@ -52,14 +57,14 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
   });
 
   test('is held only for as long as a question is open, and at most for holdCap (B-09)', async () => {
-    const here = worldWith({ holdCap: 20_000 }, sure);
+    const here = legacyServerWith({ holdCap: 20_000 }, sure);
     const { client } = await asking(here);
     here.wait(2_000);
     const begun = here.now();
     await client.listen(undefined);
     expect(here.now() - begun).toBe(20_000);
 
-    const quick = world(sure);
+    const quick = legacyServer(sure);
     const other = await asking(quick);
     quick.wait(2_000);
     const since = quick.now();
@@ -69,7 +74,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
 
   test('is counted while it is held; one stream too many is asked, and not held (C-37, B-10)', async () => {
     const counted: string[] = [];
-    const here = world(sure);
+    const here = legacyServer(sure);
     const { store } = here.server;
     store.openStream = async (owner) => {
       counted.push('open');
@@ -83,7 +88,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
     const { messages } = await client.listen(undefined, ({ id }) => client.respond(id, YES));
     expect([messages.length, counted]).toEqual([1, ['open', 'close']]);
 
-    const full = world(sure);
+    const full = legacyServer(sure);
     full.server.store.openStream = async () => undefined;
     const other = await asking(full);
     full.wait(2_000);
@@ -96,7 +101,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
 
   test('a person who never answers is asked at most every 30 s, by the same id (B-11, B-19)', async () => {
     for (const holdCap of [1_000, 50_000]) {
-      const here = worldWith({ holdCap }, sure);
+      const here = legacyServerWith({ holdCap }, sure);
       const { client } = await asking(here);
       const { asked } = await listen(here, client, 3_600_000, 150_000);
       expect(asked.length).toBeGreaterThan(1);
@@ -106,7 +111,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
   });
 
   test('gets the questions of a later round on the stream that is held (C-22)', async () => {
-    const here = world(two, { third: form('Third?') });
+    const here = legacyServer(two, { third: form('Third?') });
     const { client, poll } = await asking(here);
     here.wait(2_000);
     const heard: string[] = [];
@@ -120,7 +125,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
   });
 
   test('two streams at once ask what there is to ask once (B-11)', async () => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const { client } = await asking(here);
     here.wait(2_000);
     const both = await Promise.all([client.listen(), client.listen()]);
@@ -128,7 +133,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
   });
 
   test('gets growing retry times while no question is open, even without an event id (B-10)', async () => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const client = await here.session();
     let calls = 0;
     // Two hours of a client that does as `retry` says.
@@ -143,7 +148,7 @@ describe('a client that listens on and on and never resumes, as mcp-go does', ()
 
 describe('ids that a client carries', () => {
   test('event ids and question ids have at most 120 characters for a plain task id (B-11, B-19)', async () => {
-    const here = worldWith({ auth: 'iam' }, sure);
+    const here = legacyServerWith({ auth: 'iam' }, sure);
     const client = await here.session();
     const [opened = ''] = (await client.listen()).eventIds;
     const taskId = await client.create();
@@ -163,7 +168,7 @@ describe('ids that a client carries', () => {
   });
 
   test.each(['q', 'käse 🧀 "~.', '\ud800', '', 7, -1])('a request id of %j comes back unchanged (A-04)', async (id) => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const client = await here.session();
     const taskId = await client.create();
     const first = await client.post({ jsonrpc: '2.0', id, method: 'tasks/result', params: { taskId } });
@@ -174,7 +179,7 @@ describe('ids that a client carries', () => {
 });
 
 test('a client that comes back in a loop is told to wait, and nothing is read for it (E-29)', async () => {
-  const here = world(sure);
+  const here = legacyServer(sure);
   const { client } = await asking(here);
   const [first = ''] = (await client.listen(undefined)).eventIds;
   const read = vi.spyOn(here.server.store, 'session');

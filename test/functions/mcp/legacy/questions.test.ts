@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { form, ok, RELATED, sure, two, world, YES } from '../support/legacy-world.ts';
+import { form, legacyServer, ok, RELATED, sure, two, YES } from '../support/legacy-server.ts';
 
 const link = { method: 'elicitation/create', params: { mode: 'url', message: 'Go', url: 'https://a.example/' } };
 const own = { ...link, params: { ...link.params, elicitationId: 'mine' } };
@@ -9,7 +9,7 @@ const roots = { method: 'roots/list' };
 
 describe('a question', () => {
   test('comes on the tasks/result stream with its task, which continues there (B-19, C-20 to C-22)', async () => {
-    const { session, did } = world(sure);
+    const { session, did } = legacyServer(sure);
     const client = await session();
     const taskId = await client.create();
     const accepted: unknown[] = [];
@@ -29,7 +29,7 @@ describe('a question', () => {
   });
 
   test('that is over stands in no event id any more: they do not grow with the rounds (C-19)', async () => {
-    const client = await world(sure, two, sure).session();
+    const client = await legacyServer(sure, two, sure).session();
     const { messages, eventIds } = await client.settle(await client.create(), YES);
     expect(messages).toHaveLength(5);
     // Beside the task's own id, which names the session here, and five characters for each question.
@@ -39,7 +39,7 @@ describe('a question', () => {
   });
 
   test('of a call without a task comes on the stream of the call, and names no task (B-17)', async () => {
-    const client = await world(sure).session();
+    const client = await legacyServer(sure).session();
     const { messages } = await client.request('tools/call', { name: 'optional' }, ({ id, method }) =>
       method === undefined ? undefined : client.respond(id, YES),
     );
@@ -51,7 +51,7 @@ describe('a question', () => {
   });
 
   test('of a call in a 2025-06-18 session (no tasks) comes the same way (B-17, B-21, C-03)', async () => {
-    const client = await world(sure).session({ elicitation: {} }, '2025-06-18');
+    const client = await legacyServer(sure).session({ elicitation: {} }, '2025-06-18');
     const { messages } = await client.request('tools/call', { name: 'optional', task: {} }, ({ id, method }) =>
       method === undefined ? undefined : client.respond(id, YES),
     );
@@ -71,7 +71,7 @@ describe('a question', () => {
   ])(
     'may be %s: sent as the tool wrote it, answered as the client did (B-18, C-21, F-09)',
     async (_kind, it, given) => {
-      const client = await world({ it }).session();
+      const client = await legacyServer({ it }).session();
       const taskId = await client.create();
       const { messages } = await client.settle(taskId, given);
       const elicitationId = it === link && { elicitationId: expect.stringContaining(taskId) };
@@ -88,13 +88,13 @@ describe('a question', () => {
     [{ elicitation: { url: {} } }, ['Go']],
     [{ sampling: {}, roots: { listChanged: true } }, ['sampling/createMessage', 'roots/list']],
   ])('is only of the kinds the client declared: %o (B-17, B-18, C-21)', async (capabilities, expected) => {
-    const client = await world({ form: form('Sure?'), link, poem, roots }).session(capabilities);
+    const client = await legacyServer({ form: form('Sure?'), link, poem, roots }).session(capabilities);
     const { messages } = await client.request('tasks/result', { taskId: await client.create() });
     expect(messages.map(({ method, params }) => params.message ?? method)).toEqual(expected);
   });
 
   test('is asked once on a stream, and not again where that one is resumed (B-09, B-11)', async () => {
-    const { session } = world(two);
+    const { session } = legacyServer(two);
     const client = await session();
     const ids: string[] = [];
     const first = await client.request('tasks/result', { taskId: await client.create() });
@@ -108,7 +108,7 @@ describe('a question', () => {
   });
 
   test('has one id on every stream while it is open; after a refused answer another (B-11, B-19)', async () => {
-    const client = await world(two).session();
+    const client = await legacyServer(two).session();
     const taskId = await client.create();
     const streams = await Promise.all([1, 2].map(() => client.request('tasks/result', { taskId })));
     const ids = streams.flatMap(({ messages }) => messages.map(({ id }) => id));
@@ -121,7 +121,7 @@ describe('a question', () => {
   });
 
   test('of the next round comes on the same stream, once the first is answered (C-20, C-22)', async () => {
-    const { session } = world(sure, { more: form('Quite?') });
+    const { session } = legacyServer(sure, { more: form('Quite?') });
     const client = await session();
     const { messages } = await client.settle(await client.create(), YES);
     expect(messages.map(({ params }) => params?.message)).toEqual(['Sure?', 'Quite?', undefined]);

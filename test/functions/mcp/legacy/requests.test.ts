@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fakeServer } from '../support/fake-server.ts';
-import { sure, world, YES } from '../support/legacy-world.ts';
+import { legacyServer, sure, YES } from '../support/legacy-server.ts';
 import { legacyCall } from '../support/posted.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
@@ -8,7 +8,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 /** A task that asks, its client, and the id of its question. */
 async function asked() {
-  const here = world(sure);
+  const here = legacyServer(sure);
   const client = await here.session();
   const taskId = await client.create();
   let question: unknown;
@@ -51,7 +51,7 @@ describe('an answer of 2025-11-25', () => {
   });
 
   test('that cannot be stored is no invalid one: nothing else is written', async () => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const client = await here.session();
     const taskId = await client.create();
     const apply = vi.spyOn(here.server.store, 'apply').mockRejectedValue(new Error('planted'));
@@ -72,5 +72,5 @@ test('an unexpected error of a method is logged by its name (A-15)', async () =>
 test('a client without a session is asked nothing: its task accepts no questions', async () => {
   const { server, records } = fakeServer();
   await legacyCall(server, 'tools/call', { name: 'optional', task: {} });
-  expect([...records.values()]).toEqual([expect.not.objectContaining({ accepts: expect.anything() })]);
+  expect(records.all()).toEqual([expect.not.objectContaining({ accepts: expect.anything() })]);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { everything, form, RELATED, sure, two, world, worldWith, YES } from '../support/legacy-world.ts';
+import { everything, form, legacyServer, legacyServerWith, RELATED, sure, two, YES } from '../support/legacy-server.ts';
 
 /** A session with a task that asks, seen to do so by a poll. */
 async function polled(...rounds: object[]) {
-  const here = world(...rounds);
+  const here = legacyServer(...rounds);
   const client = await here.session();
   // A client that resumes: it opened its stream before there was anything to ask.
   const [opened] = (await client.listen()).eventIds;
@@ -28,7 +28,7 @@ describe("a session's own stream", () => {
   });
 
   test('begins with an event id and a retry: short at first, later 30 s (B-10)', async () => {
-    const { session, wait } = world(sure);
+    const { session, wait } = legacyServer(sure);
     const client = await session();
     let eventId: string | undefined;
     const retries: unknown[] = [];
@@ -111,7 +111,7 @@ describe("a session's own stream", () => {
   });
 
   test('asks each of many questions once, however many tasks there are (C-22)', async () => {
-    const { session, wait } = world(two);
+    const { session, wait } = legacyServer(two);
     const client = await session();
     const taskIds = [];
     for (let i = 0; i < 60; i++) taskIds.push(await client.create());
@@ -181,16 +181,16 @@ describe("a session's own stream", () => {
   });
 
   test('is offered to 2025-11-25 sessions that can be asked, and can be switched off (B-09, B-17)', async () => {
-    const { session } = world(sure);
+    const { session } = legacyServer(sure);
     expect((await (await session(everything)).listen()).status).toBe(200);
     expect((await (await session({})).listen()).status).toBe(405);
     expect((await (await session(everything, '2025-06-18')).listen()).status).toBe(405);
-    const off = worldWith({ questionStream: false }, sure);
+    const off = legacyServerWith({ questionStream: false }, sure);
     expect((await (await off.session(everything)).listen()).status).toBe(405);
   });
 
   test('takes only event ids of its own session (B-11)', async () => {
-    const { session } = world(sure);
+    const { session } = legacyServer(sure);
     const [mine, other] = [await session(), await session()];
     const [eventId = ''] = (await mine.listen()).eventIds;
     expect((await mine.listen(eventId)).status).toBe(200);

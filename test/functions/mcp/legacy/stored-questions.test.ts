@@ -2,16 +2,16 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
-import { form, world, YES } from '../support/legacy-world.ts';
+import { form, legacyServer, YES } from '../support/legacy-server.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockReturnValue(undefined));
 afterEach(() => void vi.restoreAllMocks());
 
 const LARGE = 'Sure?'.padEnd(limits.inlineInput + 1, '?');
 
-/** A world whose tool asks a question that lies in S3. `fails` says which reads of S3 fail. */
-function storedWorld(fails: (record: TaskRecord) => boolean) {
-  const here = world({ sure: form(LARGE) });
+/** A legacyServer whose tool asks a question that lies in S3. `fails` says which reads of S3 fail. */
+function storedServer(fails: (record: TaskRecord) => boolean) {
+  const here = legacyServer({ sure: form(LARGE) });
   const { inputs } = here.server;
   const failed: string[] = [];
   const whole: typeof inputs.whole = async (record) => {
@@ -27,7 +27,7 @@ test.each([
   ['tasks/result', 'a task'],
   ['tools/call', 'a call without a task'],
 ])('%s: one failed read of S3 does not end the stream of %s (C-18)', async (method) => {
-  const here = storedWorld(() => here.failed.length === 0);
+  const here = storedServer(() => here.failed.length === 0);
   const client = await here.session();
   const params = method === 'tasks/result' ? { taskId: await client.create() } : { name: 'optional' };
   const { messages } = await client.request(method, params, ({ id, method: asks }) =>
@@ -42,7 +42,7 @@ test.each([
 
 test('the stream of a session asks for its other tasks while S3 gives no input of one (B-09)', async () => {
   let lost = '';
-  const here = storedWorld(({ taskId }) => taskId === lost);
+  const here = storedServer(({ taskId }) => taskId === lost);
   const client = await here.session();
   const [opened] = (await client.listen()).eventIds;
   const taskIds = [await client.create(), await client.create()];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { manifest } from '../support/fake-server.ts';
-import { world as legacyWorld } from '../support/legacy-world.ts';
+import { legacyServer } from '../support/legacy-server.ts';
 
 const SECOND = 1_000;
 const BOTH = 'application/json, text/event-stream';
@@ -9,8 +9,8 @@ const FRAME = /^(: [^\r\n]*|(id: \S+\n)?(retry: \d+\n)?data: ?(\{[^\r\n]*\})?)$/
 type Headers = Readonly<Record<string, string>>;
 
 /** Sessions that take JSON and streams, and a task that works until the test ends it. Times are in seconds. */
-function world() {
-  const here = legacyWorld();
+function setup() {
+  const here = legacyServer();
   async function session() {
     const client = await here.session({});
     const headers = { ...client.headers, accept: BOTH };
@@ -37,7 +37,7 @@ function world() {
 
 describe('an answer that takes a while', () => {
   test('quick work is one JSON object, the rest a stream that ends with its response (A-07)', async () => {
-    const { at, finish, session } = world();
+    const { at, finish, session } = setup();
     const client = await session();
     const [soon, late] = [await client.create(), await client.create()];
     at(0.1, () => finish(soon));
@@ -52,7 +52,7 @@ describe('an answer that takes a while', () => {
   });
 
   test('a frame is one line of JSON and an empty line; in between, comments keep it open (A-11)', async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     const taskId = await client.create({ progressToken: 'p' });
     at(2, () => report(taskId, 'line one\nline two\r\n\u2028end', { progress: 1 }));
@@ -66,7 +66,7 @@ describe('an answer that takes a while', () => {
   });
 
   test('a stream starts with an event id without data; unanswered, it closes with a retry (B-10)', async () => {
-    const { seconds, session } = world();
+    const { seconds, session } = setup();
     const client = await session();
     const { events } = await client.request('tasks/result', { taskId: await client.create() });
     expect(seconds()).toBeGreaterThanOrEqual(manifest.holdCap / SECOND);
@@ -78,7 +78,7 @@ describe('an answer that takes a while', () => {
   });
 
   test('a 3-minute task is answered once, on stream 4, by its request id (A-04, C-18, C-19)', async () => {
-    const { at, finish, seconds, session } = world();
+    const { at, finish, seconds, session } = setup();
     const client = await session();
     const taskId = await client.create();
     at(180, () => finish(taskId));
@@ -104,7 +104,7 @@ describe('an answer that takes a while', () => {
 
 describe('event ids', () => {
   test.each([7, '7', ''])('bring back the id of the request, of the same type: %o (A-04, C-19)', async (id) => {
-    const { at, finish, send, session } = world();
+    const { at, finish, send, session } = setup();
     const client = await session();
     const taskId = await client.create();
     at(60, () => finish(taskId));
@@ -116,7 +116,7 @@ describe('event ids', () => {
   });
 
   test('no two events of a session have the same id, on any of its streams (B-11)', async () => {
-    const { at, report, session } = world();
+    const { at, report, session } = setup();
     const client = await session();
     const [a, b] = [await client.create({ progressToken: 1 }), await client.create({ progressToken: 2 })];
     for (const n of [1, 2, 3]) at(n * 2, () => [a, b].map((taskId) => report(taskId, `step ${n}`, { progress: n })));
@@ -135,7 +135,7 @@ describe('event ids', () => {
   });
 
   test('also when a client resumes twice after the same event (B-11)', async () => {
-    const { session } = world();
+    const { session } = setup();
     const client = await session();
     const first = await client.request('tasks/result', { taskId: await client.create() });
     const again = [await client.resume(first.lastId), await client.resume(first.lastId)];
@@ -144,7 +144,7 @@ describe('event ids', () => {
   });
 
   test('a resumed stream has no message of another stream, and none twice (B-09, B-11)', async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     const [a, b] = [await client.create({ progressToken: 'a' }), await client.create({ progressToken: 'b' })];
     for (const n of [1, 2, 3]) at(n * 2, () => report(a, `step ${n}`, { progress: n }));
@@ -161,7 +161,7 @@ describe('event ids', () => {
   });
 
   test('a forged or foreign one, or one of another use, gets 405, as any 2026-07-28 GET (B-09)', async () => {
-    const { send, session, server } = world();
+    const { send, session, server } = setup();
     const [client, other] = [await session(), await session()];
     const { lastId } = await client.request('tasks/result', { taskId: await client.create() });
     const flipped = lastId.replace(/.$/, (c) => (c === 'A' ? 'B' : 'A'));
@@ -194,7 +194,7 @@ describe('event ids', () => {
 
 describe('what else travels on the stream', () => {
   test("progress has the creating request's token, grows, and ends with the task (A-22, C-33)", async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     const taskId = await client.create({ progressToken: 7 });
     const values = [1, 1, 5, 3, 5, 6];
@@ -215,7 +215,7 @@ describe('what else travels on the stream', () => {
   });
 
   test('progress without a number grows, too, and is not repeated after a resume (A-22)', async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     const taskId = await client.create({ progressToken: 7 });
     for (const n of [1, 2]) at(n, () => report(taskId, `word ${n}`));
@@ -228,9 +228,9 @@ describe('what else travels on the stream', () => {
   });
 
   test("a call without a task has its own token, and an answer at its window's end (A-22, F-14)", async () => {
-    const { at, report, records, session, seconds } = world();
+    const { at, report, records, session, seconds } = setup();
     const client = await session();
-    for (const n of [1, 2, 40]) at(n, () => report([...records.keys()][0] ?? '', `at ${n}`, { progress: n }));
+    for (const n of [1, 2, 40]) at(n, () => report(records.ids()[0] ?? '', `at ${n}`, { progress: n }));
     const { messages, answer } = await client.request('tools/call', {
       name: 'optional',
       _meta: { progressToken: 'c' },
@@ -243,7 +243,7 @@ describe('what else travels on the stream', () => {
   });
 
   test('without a token in the creating request no progress is sent (C-33)', async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     const taskId = await client.create();
     at(1, () => report(taskId, 'half', { progress: 1 }));
@@ -253,7 +253,7 @@ describe('what else travels on the stream', () => {
   });
 
   test('a log message is not repeated to a client that resumes after it (B-11)', async () => {
-    const { at, report, finish, session } = world();
+    const { at, report, finish, session } = setup();
     const client = await session();
     await client.request('logging/setLevel', { level: 'info' });
     const taskId = await client.create();

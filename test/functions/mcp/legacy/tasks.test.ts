@@ -8,19 +8,9 @@ import { exchanged, modernCall } from '../support/posted.ts';
 const HOUR = 3_600_000;
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
 
-/** The endpoint with a list that has pages; its clock is in the test's hand, and goes on while it sleeps. */
-function world(over: Partial<ServerContext> = {}) {
-  const { clock, ...fake } = clockedServer(over);
-  const { records, did } = fake;
-  const list: ServerContext['store']['list'] = async (owner, limit, after) => {
-    const newestFirst = [...records.values()].sort((a, b) => (a.taskId < b.taskId ? 1 : -1));
-    const rest = newestFirst.filter((task) => task.owner === owner && (after === undefined || task.taskId < after));
-    const tasks = rest.slice(0, limit);
-    const last = tasks.at(-1)?.taskId;
-    return { tasks, ...(rest.length >= limit && last !== undefined && { last }) };
-  };
-  const server: ServerContext = { ...fake.server, store: { ...fake.server.store, list } };
-
+/** The endpoint. A test sets its clock, which goes on while it sleeps. */
+function setup(over: Partial<ServerContext> = {}) {
+  const { clock, server, records, did } = clockedServer(over);
   const send = (headers: Headers_, body: object) => exchanged(server, body, headers);
 
   async function session(capabilities: object = {}) {
@@ -40,7 +30,7 @@ function world(over: Partial<ServerContext> = {}) {
 describe('tasks/list', () => {
   /** Made 1 ms apart, oldest first. */
   async function many(count: number) {
-    const here = world();
+    const here = setup({ manifest: { ...manifest, maxOpenTasks: 1_000 } });
     const client = await here.session();
     const made: string[] = [];
     for (; made.length < count; here.clock.now++) made.push(await client.create());
@@ -90,7 +80,7 @@ describe('tasks/list', () => {
   });
 
   test('is offered only in sessions, which tell anonymous callers apart (C-02)', async () => {
-    const { session, send } = world();
+    const { session, send } = setup();
     const [client, other] = [await session(), await session()];
     expect(client.initialized.capabilities.tasks).toHaveProperty('list');
     await client.create();
@@ -103,11 +93,11 @@ describe('tasks/list', () => {
 
 describe('the end of a task’s life', () => {
   test('it is there until createdAt + ttl, then unknown to every method (C-28, C-38, E-28)', async () => {
-    const { session, modern, clock, records } = world();
+    const { session, modern, clock, records } = setup();
     const client = await session();
     const [done, cancelled] = [await client.create({ ttl: HOUR }), await client.create({ ttl: HOUR })];
     const record = records.get(done);
-    if (record) records.set(done, { ...record, status: 'completed', result: '5', updatedAt: START + HOUR - 2 });
+    if (record) records.set({ ...record, status: 'completed', result: '5', updatedAt: START + HOUR - 2 });
     await client.request('tasks/cancel', { taskId: cancelled });
     clock.now = START + HOUR - 1;
     for (const taskId of [done, cancelled]) {
@@ -133,7 +123,7 @@ describe('the end of a task’s life', () => {
   });
 
   test('an unfinished task has failed after its deadline and the grace, and stays (C-38, E-28)', async () => {
-    const { session, clock } = world();
+    const { session, clock } = setup();
     const client = await session();
     const taskId = await client.create();
     clock.now = START + 60_000 + limits.deadlineGrace;
@@ -146,11 +136,11 @@ describe('the end of a task’s life', () => {
   });
 
   test('it goes also under a stream that waits for it (C-38)', async () => {
-    const { session, records } = world();
+    const { session, records } = setup();
     const client = await session();
     const taskId = await client.create();
     const record = records.get(taskId);
-    if (record) records.set(taskId, { ...record, ttl: 30_000, deadlineAt: START + HOUR });
+    if (record) records.set({ ...record, ttl: 30_000, deadlineAt: START + HOUR });
     const { raw } = await client.request('tasks/result', { taskId });
     const last = raw.trimEnd().split('\n').at(-1) ?? '';
     expect(JSON.parse(last.slice('data: '.length))).toEqual({ jsonrpc: '2.0', id: 1, error: NOT_FOUND });
@@ -159,7 +149,7 @@ describe('the end of a task’s life', () => {
 
 describe('making a task', () => {
   test('the record lies there before the work starts, and both before the answer (C-12)', async () => {
-    const { session, records, did } = world();
+    const { session, records, did } = setup();
     const client = await session();
     const taskId = await client.create();
     expect(did).toEqual(['create', 'start']);
@@ -169,7 +159,7 @@ describe('making a task', () => {
 
   test('if it cannot be stored, nothing starts, and no task is named (A-15, C-12)', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const { server, send, did } = world();
+    const { server, send, did } = setup();
     Object.assign(server.store, { create: () => Promise.reject(new Error('secret')) });
     const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'optional', task: {} } };
     const reply = await send({ 'mcp-protocol-version': '2025-11-25' }, body);
@@ -181,7 +171,7 @@ describe('making a task', () => {
   test("the text for the model is the tool's own, if it has one (C-13)", async () => {
     const own = manifest.tools.map((tool) => ({ ...tool, immediateResponse: `Wait for ${tool.name}` }));
     const tools = new Map(own.map((entry) => [entry.name, { entry, validate: () => true, validateOutput: undefined }]));
-    const client = await world({ tools }).session();
+    const client = await setup({ tools }).session();
     const { result } = await client.request('tools/call', { name: 'required', task: {} });
     expect(result._meta).toEqual({ 'io.modelcontextprotocol/model-immediate-response': 'Wait for required' });
   });
@@ -190,7 +180,7 @@ describe('making a task', () => {
     const picky = manifest.tools.map((tool) => ({ ...tool, taskSupport: 'optional' as const, machine: 'm' }));
     const validate = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
     const tools = new Map(picky.map((entry) => [entry.name, { entry, validate, validateOutput: undefined }]));
-    const { session, did } = world({ tools });
+    const { session, did } = setup({ tools });
     const client = await session();
     const taskId = await client.create({}, 'picky');
     expect(did).toEqual(['create']);
@@ -208,7 +198,7 @@ describe('making a task', () => {
 
 describe('reading a task', () => {
   test('params.taskId decides, not the metadata (C-34)', async () => {
-    const client = await world().session();
+    const client = await setup().session();
     const [taskId, other] = [await client.create(), await client.create()];
     const _meta = { 'io.modelcontextprotocol/related-task': { taskId: other } };
     expect((await client.request('tasks/get', { taskId, _meta })).result.taskId).toBe(taskId);
@@ -224,7 +214,7 @@ describe('reading a task', () => {
   });
 
   test('tasks/get, list and cancel are JSON, never a stream, without related task (C-14, C-15)', async () => {
-    const client = await world().session();
+    const client = await setup().session();
     const taskId = await client.create();
     const accept = 'text/event-stream, application/json;q=0.1';
     for (const method of ['tasks/get', 'tasks/list', 'tasks/cancel']) {
@@ -235,7 +225,7 @@ describe('reading a task', () => {
   });
 
   test('the revision of the request counts, not that of the task (F-01, F-05, F-11)', async () => {
-    const { session, modern, did } = world();
+    const { session, modern, did } = setup();
     const client = await session();
     const old = await client.create();
     const { taskId } = (await modern('tools/call', { name: 'optional' })).result;

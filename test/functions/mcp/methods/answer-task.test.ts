@@ -27,11 +27,11 @@ beforeEach(() => void vi.spyOn(console, 'warn').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
 /** A task and its client at a moment. `write` comes before each write, and may lose its race. */
-function world(record: TaskRecord, now = T0, write?: (attempt: number) => 'lost' | undefined) {
+function setup(record: TaskRecord, now = T0, write?: (attempt: number) => 'lost' | undefined) {
   const clock = { now };
   const slept: number[] = [];
   const fake = fakeServer({ now: () => clock.now, sleep: async (ms) => void slept.push(ms) });
-  fake.records.set(record.taskId, record);
+  fake.records.set(record);
   const { apply } = fake.server.store;
   let attempts = 0;
   fake.server.store.apply = async (key, change) => (write?.(++attempts) === 'lost' ? undefined : apply(key, change));
@@ -41,7 +41,7 @@ function world(record: TaskRecord, now = T0, write?: (attempt: number) => 'lost'
 }
 
 test('some of the answers are stored by one read and one write', async () => {
-  const { send, did } = world(asks('a', 'b'));
+  const { send, did } = setup(asks('a', 'b'));
   expect(await send({ 'r1.a': yes })).toMatchObject({ status: 'input_required', round: 1 });
   expect(did).toEqual(['get', 'apply']);
 });
@@ -49,14 +49,14 @@ test('some of the answers are stored by one read and one write', async () => {
 test.each([T0, working.deadlineAt + limits.lateWrite + 1])(
   'an answer to a task that works in its first round changes nothing, at %i (E-18)',
   async (now) => {
-    const { send, did } = world(working, now);
+    const { send, did } = setup(working, now);
     expect(await send({ 'r1.a': yes })).toEqual(working);
     expect(did).toEqual(['get']);
   },
 );
 
 test('an invalid answer is refused, or left out: then its question stays open', async () => {
-  const { send, did, records } = world(asks('a'));
+  const { send, did, records } = setup(asks('a'));
   const invalid = { 'r1.a': { action: 'accept', content: { ok: 'perhaps' } } };
   await expect(send(invalid, 'refuse')).rejects.toThrow("inputResponses['r1.a']: ");
   expect(await send(invalid, 'leave')).toEqual(asks('a'));
@@ -66,7 +66,7 @@ test('an invalid answer is refused, or left out: then its question stays open', 
 describe('an answer that loses its race to other writers', () => {
   test('is tried 25 times, each later than the last; what it ignored is logged once (F-09)', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { send, slept, reads } = world(asks('a'), T0, () => 'lost');
+    const { send, slept, reads } = setup(asks('a'), T0, () => 'lost');
     await expect(send({ 'r1.a': yes, planted: yes })).rejects.toThrow('The task is changing too fast: try again');
     expect(reads()).toBe(25);
     expect(slept).toEqual(Array.from({ length: 25 }, (_, attempt) => 10 * attempt));
@@ -74,14 +74,14 @@ describe('an answer that loses its race to other writers', () => {
   });
 
   test('after the deadline is judged by the next read', async () => {
-    const { send, reads } = world(asks('a'), working.deadlineAt + 1, (attempt) => (attempt === 1 ? 'lost' : undefined));
+    const { send, reads } = setup(asks('a'), working.deadlineAt + 1, (attempt) => (attempt === 1 ? 'lost' : undefined));
     expect(await send({ 'r1.a': yes })).toMatchObject({ status: 'failed' });
     expect(reads()).toBe(2);
   });
 });
 
 test('an answer written after the deadline: its request sees the task as failed (row 17)', async () => {
-  const { send, clock } = world(asks('a'), working.deadlineAt, () => {
+  const { send, clock } = setup(asks('a'), working.deadlineAt, () => {
     clock.now = working.deadlineAt + limits.lateWrite + 1;
     return undefined;
   });

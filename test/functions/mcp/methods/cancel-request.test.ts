@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sure, world } from '../support/legacy-world.ts';
+import { legacyServer, sure } from '../support/legacy-server.ts';
 
 const cancelled = (requestId?: unknown) => ({
   jsonrpc: '2.0',
@@ -12,30 +12,30 @@ const result = { status: 'completed', result: '{"n":1}' } as const;
 
 describe('notifications/cancelled', () => {
   test('stops the work of a plain call that waits, and no answer is sent (B-15)', async () => {
-    const here = world();
+    const here = legacyServer();
     const client = await here.session();
     const replies: unknown[] = [];
     here.at(2 * SECOND, async () => replies.push(await client.post(cancelled('q1'))));
     const { messages } = await client.request('tools/call', plain);
     expect(messages).toEqual([]);
     expect(replies).toMatchObject([{ status: 202, raw: '' }]);
-    expect([...here.records.values()]).toMatchObject([{ status: 'cancelled' }]);
+    expect(here.records.all()).toMatchObject([{ status: 'cancelled' }]);
     expect(here.elapsed()).toBeLessThan(4 * SECOND);
   });
 
   test('stops one that waits for a person, and its later streams have no answer (B-15)', async () => {
-    const here = world(sure);
+    const here = legacyServer(sure);
     const client = await here.session();
     const asking = await client.request('tools/call', plain);
     expect([asking.messages.length, here.elapsed() >= 40 * SECOND]).toEqual([1, true]);
     await client.post(cancelled('q1'));
-    expect([...here.records.values()]).toMatchObject([{ status: 'cancelled' }]);
+    expect(here.records.all()).toMatchObject([{ status: 'cancelled' }]);
     const { status, messages } = await client.resume(asking.lastId);
     expect([status, messages]).toEqual([200, []]);
   });
 
   test('cancels no task: not one that a call has created, nor the wait for its result (B-15)', async () => {
-    const here = world();
+    const here = legacyServer();
     const client = await here.session();
     const taskId = await client.create();
     here.at(2 * SECOND, () => client.post(cancelled('q1')));
@@ -48,28 +48,28 @@ describe('notifications/cancelled', () => {
   test.each([['another id', 'q2'], ['an id of another type', 1], ['no id'], ['an odd id', { a: 1 }]])(
     'of a request that is unknown is ignored: %s (B-15)',
     async (_what, requestId?: unknown) => {
-      const here = world();
+      const here = legacyServer();
       const client = await here.session();
       here.at(2 * SECOND, async () => expect((await client.post(cancelled(requestId))).status).toBe(202));
-      here.at(5 * SECOND, () => here.change([...here.records.keys()][0] ?? '', result));
+      here.at(5 * SECOND, () => here.change(here.records.ids()[0] ?? '', result));
       expect((await client.request('tools/call', plain)).answer).toMatchObject({ result: {} });
     },
   );
 
   test('of another session is ignored, though that one has a request of the same id (B-15)', async () => {
-    const here = world();
+    const here = legacyServer();
     const [client, other] = [await here.session(), await here.session()];
     here.at(2 * SECOND, () => other.post(cancelled('q1')));
-    here.at(5 * SECOND, () => here.change([...here.records.keys()][0] ?? '', result));
+    here.at(5 * SECOND, () => here.change(here.records.ids()[0] ?? '', result));
     expect((await client.request('tools/call', plain)).answer).toMatchObject({ result: {} });
   });
 
   test('of a call that has its answer is ignored: its task, which that names, goes on (B-15, F-14)', async () => {
-    const here = world();
+    const here = legacyServer();
     const client = await here.session();
     const { answer } = await client.request('tools/call', plain);
     expect(answer.result.content[0].text).toContain('still running as task');
     expect((await client.post(cancelled('q1'))).status).toBe(202);
-    expect([...here.records.values()]).toMatchObject([{ status: 'working' }]);
+    expect(here.records.all()).toMatchObject([{ status: 'working' }]);
   });
 });

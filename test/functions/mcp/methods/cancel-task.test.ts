@@ -14,25 +14,25 @@ const anonymous: Principal = { kind: 'anonymous' };
 const ann: Principal = { kind: 'verified', key: 'ann' };
 const task = { tool: 'required', ttl: 600_000, timeout: 300_000, accepts: [], legacy: false };
 
-function world(principal = anonymous, over: Partial<TaskRecord> = {}, now = T0) {
+function setup(principal = anonymous, over: Partial<TaskRecord> = {}, now = T0) {
   const fake = fakeServer({ now: () => now });
   const record = { ...create(newTaskKey(principal, T0), task, T0), ...over };
-  fake.records.set(record.taskId, record);
+  fake.records.set(record);
   return { ...fake, record };
 }
 
 test('the record is fenced before the work is stopped: a run cannot finish in between (C-25)', async () => {
-  const { server, did, record } = world();
+  const { server, did, record } = setup();
   const { won } = await cancelTask(anonymous, record.taskId, server);
   expect(won).toBe(true);
   expect(did.filter((what) => what === 'apply' || what === 'stop')).toEqual(['apply', 'stop']);
 });
 
 test('a repeated cancel stops work that the first one left running (C-27)', async () => {
-  const { server, did, records, record } = world();
+  const { server, did, records, record } = setup();
   const cancelled = applied(record, cancel(T0));
   if (cancelled === undefined) throw new Error('not cancelled');
-  records.set(record.taskId, cancelled);
+  records.set(cancelled);
   const { won } = await cancelTask(anonymous, record.taskId, server);
   expect(won).toBe(false);
   expect(did).toContain('stop');
@@ -43,7 +43,7 @@ test('what cannot be done after a cancel is logged, and the task stays cancelled
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { server, records } = fakeServer();
   const record = create(newTaskKey(ann, T0), task, T0);
-  records.set(record.taskId, record);
+  records.set(record);
   server.workflow.stop = () => Promise.reject(Object.assign(new Error('planted'), { name: 'Denied' }));
   server.store.slotFreed = () => Promise.reject(new Error('no'));
   expect((await cancelTask(ann, record.taskId, server)).won).toBe(true);
@@ -54,7 +54,7 @@ test('what cannot be done after a cancel is logged, and the task stays cancelled
 });
 
 test('a cancel of a completed task stops no run and frees no slot (C-27)', async () => {
-  const { server, did, record } = world(ann, { status: 'completed', result: '1' });
+  const { server, did, record } = setup(ann, { status: 'completed', result: '1' });
   const freed = vi.spyOn(server.store, 'slotFreed');
   expect(await cancelTask(ann, record.taskId, server)).toEqual({ record, won: false });
   expect([did, freed.mock.calls]).toEqual([['get'], []]);
@@ -64,16 +64,16 @@ test.each([
   ['frees the slot of its owner', ann, 1],
   ['frees nothing for a caller without slots', anonymous, 0],
 ])('a cancel %s (C-37)', async (_name, principal, times) => {
-  const { server, record } = world(principal);
+  const { server, record } = setup(principal);
   const freed = vi.spyOn(server.store, 'slotFreed');
   await cancelTask(principal, record.taskId, server);
   expect(freed).toHaveBeenCalledTimes(times);
 });
 
 test('of two cancels at once only one has won; the other stops the run, too (C-27)', async () => {
-  const { server, did, records, record } = world(anonymous, {}, T0 + 5);
+  const { server, did, records, record } = setup(anonymous, {}, T0 + 5);
   server.store.apply = async () => {
-    records.set(record.taskId, applied(record, cancel(T0 + 4)) as TaskRecord);
+    records.set(applied(record, cancel(T0 + 4)) as TaskRecord);
     return undefined;
   };
   expect((await cancelTask(anonymous, record.taskId, server)).won).toBe(false);
@@ -81,19 +81,19 @@ test('of two cancels at once only one has won; the other stops the run, too (C-2
 });
 
 test('a cancel after the deadline has not won: the task has failed', async () => {
-  const { server, record } = world(anonymous, {}, T0 + task.timeout + limits.lateWrite + 1);
+  const { server, record } = setup(anonymous, {}, T0 + task.timeout + limits.lateWrite + 1);
   const { record: ended, won } = await cancelTask(anonymous, record.taskId, server);
   expect([ended.status, won]).toEqual(['failed', false]);
 });
 
 test.each(['plain', 'gone'])('nothing is stopped for a tool without a machine: %s', async (tool) => {
-  const { server, did, record } = world(anonymous, { tool });
+  const { server, did, record } = setup(anonymous, { tool });
   expect((await cancelTask(anonymous, record.taskId, server)).won).toBe(true);
   expect(did).not.toContain('stop');
 });
 
 test('a task that is gone once it was started stops nothing', async () => {
-  const { server, did, records, record } = world();
+  const { server, did, records, record } = setup();
   records.clear();
   await stopIfOver(record, server);
   expect(did).toEqual(['get']);

@@ -3,8 +3,8 @@ import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
-import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
-import { type Asked, FORM, NOW, world } from '../support/create-world.ts';
+import { createObjects } from '../../../support/engine/objects.ts';
+import { type Asked, creatingServer, FORM, NOW } from '../support/creating-server.ts';
 import { manifest } from '../support/fake-server.ts';
 
 const question = { method: FORM, params: { message: '?', requestedSchema: { type: 'object', properties: {} } } };
@@ -15,21 +15,21 @@ const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.pa
 
 describe('a new task', () => {
   test.each([-1, Number.POSITIVE_INFINITY, '5'])('has no ttl of %s (C-11)', async (ttl) => {
-    const { create, records } = world();
+    const { create, records } = creatingServer();
     await expect(create({ era: 'legacy', task: { ttl } })).rejects.toMatchObject({
       ...{ code: -32602, message: 'task.ttl is a number of ms' },
     });
-    expect(records.size).toBe(0);
+    expect(records.ids()).toHaveLength(0);
   });
 
   test('may have a ttl of 0: it is read for as long as its work may take (C-11)', async () => {
-    const { create, only } = world();
+    const { create, only } = creatingServer();
     await create({ era: 'legacy', task: { ttl: 0 } });
     expect(only().ttl).toBeGreaterThan(0);
   });
 
   test('names the schema that its result is held to, if there is one (A-19)', async () => {
-    const { create, only } = world();
+    const { create, only } = creatingServer();
     await create({ tool: { outputSchemaId: 'v1' } });
     expect(only().outputSchemaId).toBe('v1');
   });
@@ -40,7 +40,7 @@ describe('a new task', () => {
     ['small, and the client cannot answer', { accepts: [] }, false, true],
     ['large, and the client cannot answer', { accepts: [], args: large() }, false, false],
   ])('with arguments that are %s', async (_name, asked, isMoved, kept) => {
-    const { create, only, objects, did, inputs, server } = world();
+    const { create, only, objects, did, inputs, server } = creatingServer();
     const { put } = server.inputs;
     server.inputs.put = (...given) => {
       did.push('put');
@@ -59,29 +59,29 @@ describe('a new task', () => {
   });
 
   test('with arguments that are too large once they are escaped: an error, and nothing is stored', async () => {
-    const { create, records } = world();
+    const { create, records } = creatingServer();
     const args = JSON.stringify({ x: '"'.repeat(70_000) });
     await expect(create({ args })).rejects.toMatchObject({
       code: -32602,
       message: 'arguments are too large once they are escaped: a task carries 256 KiB at most',
     });
-    expect(records.size).toBe(0);
+    expect(records.ids()).toHaveLength(0);
   });
 
   test('with as many arguments as a task can carry, if its tool does not ask first', async () => {
-    const { create, records } = world();
+    const { create, records } = creatingServer();
     const args = JSON.stringify({ x: '"'.repeat(62_000) });
     await create({ args });
-    expect(records.size).toBe(1);
+    expect(records.ids()).toHaveLength(1);
     await expect(create({ args, tool: { askFirst: { sure: question } } })).rejects.toMatchObject({ code: -32602 });
   });
 
   test('whose tool asks first waits for its client; one that cannot be asked fails it (E-32)', async () => {
     const tool = { askFirst: { sure: question } };
-    const { start, did } = world();
+    const { start, did } = creatingServer();
     expect(await start({ era: 'legacy', tool })).toMatchObject({ status: 'input_required' });
     expect(did).not.toContain('start');
-    const other = world();
+    const other = creatingServer();
     const failed = await other.start({ era: 'legacy', tool, accepts: [] });
     expect(failed.status).toBe('failed');
     expect(JSON.parse(failed.error ?? '')).toEqual({
@@ -94,7 +94,7 @@ describe('a new task', () => {
 
   test('that ends as it is made is counted, and not made beyond the bound (C-37)', async () => {
     const tool = { askFirst: { sure: question } };
-    const { refuse, start, server, records } = world();
+    const { refuse, start, server, records } = creatingServer();
     const counted: unknown[] = [];
     server.store.countRefused = async (...call) => counted.push(call) < 2;
     await refuse({ era: 'legacy' });
@@ -105,25 +105,25 @@ describe('a new task', () => {
     await expect(start({ era: 'legacy', tool, accepts: [] })).rejects.toMatchObject({
       message: expect.stringContaining('The tool needs input of a kind that the client did not declare it can give ('),
     });
-    expect(records.size).toBe(1);
+    expect(records.ids()).toHaveLength(1);
     expect(counted).toEqual(Array(3).fill(['user', limits.refusedTasks.most, NOW, limits.refusedTasks.within]));
     await refuse({ era: 'legacy', principal: { kind: 'anonymous' } });
     expect(counted).toHaveLength(3);
   });
 
   test.each([250, 251])('that started in %s ms: after 250 a client may have found and cancelled it', async (ms) => {
-    const { create, server, at, did, records } = world();
+    const { create, server, at, did, records } = creatingServer();
     server.workflow.start = async ({ taskId }) => {
       at.now += ms;
       const record = records.get(taskId);
-      if (record) records.set(taskId, { ...record, status: 'cancelled' });
+      if (record) records.set({ ...record, status: 'cancelled' });
     };
     await create();
     expect(did.includes('stop')).toBe(ms > 250);
   });
 
   test('is started even if the read for a cancel fails', async () => {
-    const { create, server, at } = world();
+    const { create, server, at } = creatingServer();
     server.workflow.start = async () => {
       at.now += 300;
     };
@@ -137,7 +137,7 @@ const large = () => JSON.stringify({ x: 'y'.repeat(limits.inlineInput) });
 
 describe('the slots of a caller (C-37)', () => {
   test('one is taken for a new task, until after the longest task has gone', async () => {
-    const { create, server, only } = world();
+    const { create, server, only } = creatingServer();
     const takeSlot = vi.spyOn(server.store, 'takeSlot');
     await create();
     const expires = Math.ceil((NOW + manifest.maxTtl + limits.retention) / 1_000);
@@ -145,15 +145,15 @@ describe('the slots of a caller (C-37)', () => {
   });
 
   test('without one nothing is stored', async () => {
-    const { create, server, records } = world();
+    const { create, server, records } = creatingServer();
     server.store.takeSlot = async () => false;
     const data = { reason: 'TooManyOpenTasks', limit: manifest.maxOpenTasks };
     await expect(create()).rejects.toMatchObject({ code: -32603, data });
-    expect(records.size).toBe(0);
+    expect(records.ids()).toHaveLength(0);
   });
 
   test('are not asked for by callers who look alike, refused arguments, or a repeat', async () => {
-    const { create, refuse, server, did } = world();
+    const { create, refuse, server, did } = creatingServer();
     await create({ key: 'k' });
     server.store.takeSlot = async () => false;
     did.length = 0;
@@ -171,7 +171,7 @@ describe('a repeat under an idempotency key', () => {
     ['asks', { status: 'input_required', asked: JSON.stringify({ inputRequests: { sure: question } }) }],
     ['is in a later round', { round: 2 }],
   ])('starts nothing if its task %s', async (_name, more) => {
-    const { start, change, did } = world();
+    const { start, change, did } = creatingServer();
     await start({ key: 'k' });
     change(more);
     did.length = 0;
@@ -180,25 +180,25 @@ describe('a repeat under an idempotency key', () => {
   });
 
   test('starts nothing if the input of its task is lost', async () => {
-    const { start, server, did } = world();
+    const { start, server, did } = creatingServer();
     const asked = { key: 'k', args: large() };
     await start(asked);
     // In another container, which remembers no text.
-    Object.assign(server.inputs, inputStore(fakeObjects()));
+    Object.assign(server.inputs, inputStore(createObjects()));
     did.length = 0;
     expect(await start(asked)).toMatchObject({ status: 'failed' });
     expect(did).not.toContain('start');
   });
 
   test('sends the input of the first call, also from a client that can be asked less', async () => {
-    const { start, inputs } = world();
+    const { start, inputs } = creatingServer();
     await start({ key: 'k' });
     await start({ key: 'k', accepts: [] });
     expect(inputs[1]).toEqual(inputs[0]);
   });
 
   test('leaves a task alone whose run has its name already', async () => {
-    const { start, only, server } = world();
+    const { start, only, server } = creatingServer();
     await start({ key: 'k' });
     server.workflow.start = async () => 'taken';
     await start({ key: 'k' });
@@ -206,7 +206,7 @@ describe('a repeat under an idempotency key', () => {
   });
 
   test('after the ttl of its task is an error that asks for another key', async () => {
-    const { start, change, did } = world();
+    const { start, change, did } = creatingServer();
     await start({ key: 'k' });
     change({ ttl: 0 });
     did.length = 0;
@@ -218,7 +218,7 @@ describe('a repeat under an idempotency key', () => {
   });
 
   test('that loses the race for the record, and does not find it, is an error', async () => {
-    const { start, server, did } = world();
+    const { start, server, did } = creatingServer();
     server.store.create = async () => false;
     await expect(start({ key: 'k' })).rejects.toMatchObject({ code: -32603 });
     expect(did).not.toContain('start');
@@ -228,7 +228,7 @@ describe('a repeat under an idempotency key', () => {
 describe('a start that fails', () => {
   const TRY = 'The task could not be started: try again later';
   const failing = (error: Error) => {
-    const here = world();
+    const here = creatingServer();
     here.server.workflow.start = () => Promise.reject(error);
     return here;
   };
@@ -271,7 +271,7 @@ describe('a start that fails', () => {
   });
 
   test('of a repeat is logged, and changes nothing', async () => {
-    const { start, only, server } = world();
+    const { start, only, server } = creatingServer();
     await start({ key: 'k' });
     const before = only();
     server.workflow.start = () => Promise.reject(new Error('no'));
@@ -293,7 +293,7 @@ describe('a start that fails', () => {
 });
 
 test('the record of a refused call stays small, whatever its problem quotes (C-07)', async () => {
-  const { refuse, only } = world();
+  const { refuse, only } = creatingServer();
   await refuse({}, '\u0001'.repeat(1_000));
   expect(Buffer.byteLength(only().result ?? '')).toBeLessThanOrEqual(limits.result.inline);
 });

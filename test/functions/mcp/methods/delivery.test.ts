@@ -58,8 +58,8 @@ async function waiting(accept: string, change: Partial<TaskRecord> = {}, ms = 0)
     async sleep(pause) {
       at.now += pause;
       if (at.now < T0 + ms) return;
-      for (const [id, record] of fake.records) {
-        if (record.status === 'working') fake.records.set(id, { ...record, updatedAt: at.now, ...change });
+      for (const record of fake.records.all()) {
+        if (record.status === 'working') fake.records.set({ ...record, updatedAt: at.now, ...change });
       }
     },
   });
@@ -121,7 +121,7 @@ describe('a client without streams that waits', () => {
     const { message } = await call();
     const text = 'Tool optional needs input, which can only be asked for on a text/event-stream.';
     expect(message.result).toEqual({ isError: true, content: [{ type: 'text', text }] });
-    expect([...records.values()][0]?.status).toBe('cancelled');
+    expect(records.all()[0]?.status).toBe('cancelled');
     expect(did).toContain('stop');
   });
 
@@ -132,7 +132,7 @@ describe('a client without streams that waits', () => {
     const { message } = await call({ task: {} });
     expect((await result(message.result.task.taskId)).message.error.code).toBe(-32603);
     expect(waited()).toBe(50_000);
-    expect([...records.values()][0]?.status).toBe('input_required');
+    expect(records.all()[0]?.status).toBe('input_required');
   });
 });
 

@@ -1,5 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test, vi } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
+import type { ToolEntry } from '../../../../functions/mcp/manifest.ts';
 import { helperTools } from '../../../../functions/mcp/methods/helper-tools.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
@@ -11,7 +13,7 @@ import { fakeServer, manifest } from '../support/fake-server.ts';
 const T0 = 1_700_000_000_000;
 
 /** A client without tasks, and a task made before. Time passes only while the server sleeps. */
-async function world(change: Partial<TaskRecord> = {}) {
+async function setup(change: Partial<TaskRecord> = {}) {
   const at = { now: T0 };
   const waits: number[] = [];
   const fake = fakeServer({
@@ -25,10 +27,15 @@ async function world(change: Partial<TaskRecord> = {}) {
   const here = clients(fake);
   const made = (await here.modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string };
   const { taskId } = made;
-  fake.records.set(taskId, { ...(fake.records.get(taskId) as TaskRecord), ...change });
+  fake.records.set({ ...(fake.records.get(taskId) as TaskRecord), ...change });
   type Reply = { result?: { content: { text?: string }[]; structuredContent?: object; isError?: true } };
+  const { tools } = (await here.modern('tools/list')).result as unknown as { tools: ToolEntry[] };
   const call = async (name: string, args: object = {}) => {
     const reply = await here.modern('tools/call', { name, arguments: { taskId, ...args } }, {});
+    const { structuredContent } = (reply.result ?? {}) as { structuredContent?: object };
+    // As its own outputSchema promises.
+    const { outputSchema } = tools.find((tool) => tool.name === name) ?? {};
+    if (structuredContent) expect(new Ajv2020().validate(outputSchema as object, structuredContent)).toBe(true);
     return reply as unknown as Reply & Pick<typeof reply, 'error'>;
   };
   return {
@@ -39,17 +46,18 @@ async function world(change: Partial<TaskRecord> = {}) {
     call: (name: string, params: object) => here.modern('tools/call', { name, ...params }, {}),
   };
 }
+const asked = JSON.stringify({ inputRequests: { sure: { method: 'roots/list' } } });
 const text = (words: string) => ({ type: 'text', text: words });
 
 test('get_task_result counts as a poll: a client that asks in a loop is refused (E-29)', async () => {
-  const { get } = await world();
+  const { get } = await setup();
   for (let i = 0; i < limits.polls.burst; i++) expect((await get({ waitSeconds: 0 })).error).toBeUndefined();
   expect((await get({ waitSeconds: 0 })).error).toMatchObject({ message: expect.stringContaining('too often') });
 });
 
 describe('get_task_result shows a model', () => {
   test('a task that works: what to do, and when', async () => {
-    const { get, taskId } = await world({ statusMessage: 'step 1' });
+    const { get, taskId } = await setup({ statusMessage: 'step 1' });
     const next = `Call get_task_result again with {"taskId":"${taskId}"}.`;
     const { result } = await get({ waitSeconds: 0 });
     expect(result?.content).toEqual([text(`Task ${taskId} is working: step 1. ${next}`)]);
@@ -62,7 +70,7 @@ describe('get_task_result shows a model', () => {
     ['without a word', { status: 'cancelled' }, 'cancelled.', {}],
     ['with the reason', { status: 'cancelled', statusMessage: 'Late' }, 'cancelled: Late.', { message: 'Late' }],
   ])('a task that was cancelled, %s', async (_name, change, words, more) => {
-    const { get, taskId, waited } = await world(change);
+    const { get, taskId, waited } = await setup(change);
     const { result } = await get();
     expect(result?.content).toEqual([text(`Task ${taskId} is ${words}`)]);
     expect(result?.structuredContent).toEqual({ taskId, status: 'cancelled', ...more });
@@ -71,7 +79,7 @@ describe('get_task_result shows a model', () => {
   });
 
   test('a task that failed, as an error', async () => {
-    const { get, taskId } = await world({
+    const { get, taskId } = await setup({
       status: 'failed',
       statusMessage: 'Broken',
       error: '{"code":1,"message":"m"}',
@@ -93,7 +101,7 @@ describe('get_task_result shows a model', () => {
     ],
     ['nothing', 'null', [], {}],
   ])('a result, in the structured content, too: %s', async (_name, result, content, more) => {
-    const { get, taskId } = await world({ status: 'completed', result });
+    const { get, taskId } = await setup({ status: 'completed', result });
     const shown = (await get()).result;
     expect(shown?.content).toEqual(content);
     expect(shown?.structuredContent).toStrictEqual({ taskId, status: 'completed', ...more });
@@ -102,20 +110,20 @@ describe('get_task_result shows a model', () => {
 
   test('a result without text has none in the structured content', async () => {
     const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
-    const { get, taskId } = await world({ status: 'completed', result: JSON.stringify({ content: [image] }) });
+    const { get, taskId } = await setup({ status: 'completed', result: JSON.stringify({ content: [image] }) });
     const { result } = await get();
     expect(result?.content).toEqual([image]);
     expect(result?.structuredContent).toStrictEqual({ taskId, status: 'completed' });
   });
 
   test('a record without a result as an empty one', async () => {
-    const { get } = await world({ status: 'completed' });
+    const { get } = await setup({ status: 'completed' });
     expect((await get()).result?.content).toEqual([]);
   });
 
   test('an error of the tool as an error', async () => {
     const result = '{"content":[{"type":"text","text":"No"}],"isError":true}';
-    const { get } = await world({ status: 'completed', isError: true, result });
+    const { get } = await setup({ status: 'completed', isError: true, result });
     expect((await get()).result).toMatchObject({ isError: true, content: [text('No')] });
   });
 });
@@ -127,24 +135,30 @@ describe('get_task_result waits', () => {
     ['20 s at most', { waitSeconds: 20 }, 20_000],
     ['not at all', { waitSeconds: 0 }, 0],
   ])('%s', async (_name, args, waited) => {
-    const here = await world();
+    const here = await setup();
     await here.get(args);
     expect(here.waited()).toBe(waited);
   });
 
   test.each([-0.001, 20.001, '5', null])('%s is no time: an error result, and nothing waits', async (waitSeconds) => {
-    const { get, waited } = await world();
+    const { get, waited } = await setup();
     const { result } = await get({ waitSeconds });
     expect(result).toMatchObject({ isError: true, content: [text('waitSeconds is a number from 0 to 20')] });
     expect(waited()).toBe(0);
   });
 
-  test('until the task ends or asks', async () => {
-    const { get, waited, records, taskId, at, server } = await world();
+  test('not where the task asks already', async () => {
+    const { get, waited } = await setup({ status: 'input_required', asked, accepts: ['roots/list'], arguments: '{}' });
+    expect((await get()).result?.structuredContent).toMatchObject({ status: 'input_required' });
+    expect(waited()).toBe(0);
+  });
+
+  test('until the task ends', async () => {
+    const { get, waited, records, taskId, at, server } = await setup();
     const sleep = async (ms: number) => {
       at.now += ms;
       const record = records.get(taskId) as TaskRecord;
-      if (waited() > 1_000) records.set(taskId, { ...record, status: 'completed', result: '"late"' });
+      if (waited() > 1_000) records.set({ ...record, status: 'completed', result: '"late"' });
     };
     Object.assign(server, { sleep });
     expect((await get()).result?.structuredContent).toMatchObject({ status: 'completed', result: 'late' });
@@ -154,7 +168,7 @@ describe('get_task_result waits', () => {
 
 describe('get_task_result', () => {
   test('is counted only if it waits (C-37)', async () => {
-    const { server } = await world();
+    const { server } = await setup();
     const id = '1'.repeat(36);
     const task = { tool: 'optional', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
     await server.store.create(create({ owner: 'ann', taskId: id }, task, T0));
@@ -171,17 +185,17 @@ describe('get_task_result', () => {
   });
 
   test('of a task that expires meanwhile does not find it', async () => {
-    const { get, server, records, taskId, at } = await world();
+    const { get, server, records, at } = await setup();
     const sleep = async (ms: number) => {
       at.now += ms;
-      records.delete(taskId);
+      records.clear();
     };
     Object.assign(server, { sleep });
     expect((await get()).result).toMatchObject({ isError: true, content: [text('Task not found')] });
   });
 
   test('is no task: 2025-11-25 refuses, the other revisions ignore it (C-05, E-23, C-03)', async () => {
-    const { modern, legacy, taskId } = await world({ status: 'completed', result: '1' });
+    const { modern, legacy, taskId } = await setup({ status: 'completed', result: '1' });
     const params = { arguments: { taskId }, task: {} };
     const message = 'Tool get_task_result cannot run as a task';
     const asked = { name: 'get_task_result', ...params };
@@ -192,14 +206,20 @@ describe('get_task_result', () => {
 });
 
 test('cancel_task cancels, and says so', async () => {
-  const { cancel, records, taskId } = await world();
+  const { cancel, records, taskId } = await setup();
   const { result } = await cancel();
   expect(records.get(taskId)?.status).toBe('cancelled');
   expect(result?.structuredContent).toMatchObject({ taskId, status: 'cancelled' });
 });
 
+test('cancel_task changes nothing of what is over (C-10, E-14)', async () => {
+  const { cancel, taskId } = await setup({ status: 'completed', result: '{"a":1}' });
+  const { result } = await cancel();
+  expect(result?.structuredContent).toEqual({ taskId, status: 'completed', result: { a: 1 } });
+});
+
 test('an unknown task is an error result for the model; wrong arguments are an error (A-14)', async () => {
-  const { get, cancel, call } = await world();
+  const { get, cancel, call } = await setup();
   for (const ask of [get, cancel]) {
     expect((await ask({ taskId: 'x' })).result).toMatchObject({ isError: true, content: [text('Task not found')] });
   }

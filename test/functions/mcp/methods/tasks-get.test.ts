@@ -9,7 +9,7 @@ test.each([
   const here = clients();
   const { taskId } = (await here.modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string };
   const record = here.records.get(taskId) as TaskRecord;
-  here.records.set(taskId, { ...record, status: 'completed', result: '"x"', legacy: true });
+  here.records.set({ ...record, status: 'completed', result: '"x"', legacy: true });
   here.audited.length = 0;
   expect((await here[era]('tasks/get', { taskId })).result).toMatchObject({ status: 'completed' });
   expect(here.audited.filter((line) => line.includes('retrieved'))).toHaveLength(times);

@@ -14,21 +14,35 @@ async function asking() {
   const here = clients();
   const { taskId } = (await here.modern('tools/call', { name: 'optional' })).result as unknown as { taskId: string };
   const record = here.records.get(taskId) as TaskRecord;
-  const asked = JSON.stringify({ inputRequests: { sure: form } });
+  const asked = JSON.stringify({ inputRequests: { sure: form, quite: form } });
   const accepts = ['elicitation/create'];
-  here.records.set(taskId, { ...record, status: 'input_required', asked, accepts, arguments: '{}' });
+  here.records.set({ ...record, status: 'input_required', asked, accepts, arguments: '{}' });
   return {
     ...here,
     update: (inputResponses: unknown) => here.modern('tasks/update', { taskId, inputResponses }),
-    status: () => here.records.get(taskId)?.status,
+    stored: () => here.records.get(taskId),
   };
 }
 
-test('an answer that is not valid is refused with its name, and the task waits on (E-17, E-19)', async () => {
-  const { update, status } = await asking();
-  const { error } = await update({ 'r1.sure': { action: 'accept', content: {} } });
-  expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/^inputResponses\['r1.sure'\]: /) });
-  expect(status()).toBe('input_required');
+test.each<unknown>([{ action: 'accept', content: {} }, {}, null, 'yes', []])(
+  'an invalid answer is refused by name, and nothing is stored: %j (D-25, E-17, E-19)',
+  async (answer) => {
+    const { update, stored } = await asking();
+    const { error } = await update({ 'r1.quite': { action: 'decline' }, 'r1.sure': answer });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/^inputResponses\['r1.sure'\]/) });
+    expect(stored()).toMatchObject({ status: 'input_required', inputResponses: {} });
+  },
+);
+
+test('keys of no open question are ignored, whatever they hold (E-17, E-18)', async () => {
+  const { update, stored } = await asking();
+  const others = { sure: 5, 'r2.sure': null, 'r1.sure ': {}, '': [], constructor: 'x' };
+  for (const keys of [others, JSON.parse('{"__proto__":{"r1.sure":{"action":"accept"}}}')]) {
+    expect((await update(keys)).error).toBeUndefined();
+  }
+  expect(stored()?.inputResponses).toEqual({});
+  await update({ ...others, 'r1.sure': { action: 'cancel' } });
+  expect(stored()?.inputResponses).toEqual({ 'r1.sure': '{"action":"cancel"}' });
 });
 
 test.each([undefined, 'x', []])('answers that are no object are an error: %s', async (responses) => {
@@ -38,10 +52,10 @@ test.each([undefined, 'x', []])('answers that are no object are an error: %s', a
 });
 
 test('answers may take so many bytes at most (A-13)', async () => {
-  const { update, status } = await asking();
+  const { update, stored } = await asking();
   const answers = (bytes: number) => ({ other: 'x'.repeat(bytes - '{"other":""}'.length) });
   const message = `inputResponses may take ${limits.inputResponses} bytes at most`;
   expect((await update(answers(limits.inputResponses + 1))).error).toEqual({ code: -32602, message });
   expect((await update(answers(limits.inputResponses))).error).toBeUndefined();
-  expect(status()).toBe('input_required');
+  expect(stored()?.status).toBe('input_required');
 });

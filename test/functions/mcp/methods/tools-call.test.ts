@@ -76,9 +76,11 @@ describe('whether a call is a task (C-03 to C-06):', () => {
     expect(error).toEqual({ code: -32602, message: 'task must be an object' });
   });
 
-  test('a forbidden tool says so', async () => {
-    const { error } = await clients().legacy('tools/call', { name: 'plain', task: {} });
+  test('a forbidden tool says so, and is called directly in 2026-07-28 (C-05, F-10)', async () => {
+    const { legacy, modern } = clients();
+    const { error } = await legacy('tools/call', { name: 'plain', task: {} });
     expect(error).toEqual({ code: -32601, message: 'Tool plain cannot run as a task' });
+    expect((await modern('tools/call', { name: 'plain' })).result).toMatchObject({ resultType: 'complete' });
   });
 });
 
@@ -88,7 +90,7 @@ describe('a tool that asks first (D-20, D-25)', () => {
   const ALL = { ...TASKS, elicitation: { form: {} } };
   const yes = { action: 'accept', content: { ok: true } };
 
-  function world() {
+  function setup() {
     const fake = fakeServer();
     const { entry, ...tool } = fake.server.tools.get('optional') as Tool;
     const asking = { ...tool, entry: { ...entry, askFirst: { a: form, b: form } } };
@@ -102,25 +104,30 @@ describe('a tool that asks first (D-20, D-25)', () => {
     ['no answers', undefined],
     ['one of two', { a: yes }],
     ['a wrong one', { a: yes, b: { action: 'accept', content: { ok: 'x' } } }],
-  ])('asks, and stores nothing, for %s', async (_name, responses) => {
-    const { call, records } = world();
+    ['one without an action', { a: yes, b: {} }],
+    ['keys of a round, or that objects have', { 'r1.a': yes, b: yes, constructor: yes, __proto__: yes }],
+  ])('asks, and stores nothing, for %s (D-25, D-34)', async (_name, responses) => {
+    const { call, records } = setup();
     const { result } = await call(responses);
     expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { a: form, b: form } });
-    expect(records.size).toBe(0);
+    expect(records.ids()).toHaveLength(0);
   });
 
   test('starts with the answers to its questions, and with no others', async () => {
-    const { call, records } = world();
-    expect((await call({ a: yes, b: yes, c: yes })).result).toMatchObject({ resultType: 'task' });
-    const answers = { 'r0.a': JSON.stringify(yes), 'r0.b': JSON.stringify(yes) };
-    expect([...records.values()]).toMatchObject([{ status: 'working', inputResponses: answers }]);
-    expect(Object.keys([...records.values()][0]?.inputResponses ?? {})).toHaveLength(2);
+    const { call, records } = setup();
+    const no = { action: 'decline' };
+    expect((await call({ a: yes, b: no, c: yes })).result).toMatchObject({ resultType: 'task' });
+    const answers = { 'r0.a': JSON.stringify(yes), 'r0.b': JSON.stringify(no) };
+    expect(records.all()).toMatchObject([{ status: 'working', inputResponses: answers }]);
+    expect(Object.keys(records.all()[0]?.inputResponses ?? {})).toHaveLength(2);
   });
 
-  test('is refused to a client that cannot be asked (D-22)', async () => {
-    const { call, records } = world();
+  test('is refused to a client that cannot be asked, and with a forged state (D-22, D-23)', async () => {
+    const { call, modern, records } = setup();
     expect((await call({ a: yes, b: yes }, TASKS)).error).toMatchObject({ code: -32021 });
-    expect(records.size).toBe(0);
+    const forged = { name: 'optional', requestState: 'mine', inputResponses: { a: yes, b: yes } };
+    expect((await modern('tools/call', forged, ALL)).error).toMatchObject({ code: -32602 });
+    expect(records.ids()).toHaveLength(0);
   });
 });
 

@@ -144,6 +144,6 @@ describe('error codes', () => {
   test('what a task keeps has a code of both revisions (D-33, F-12)', async () => {
     const fake = fakeServer({ workflow: { start: () => Promise.reject(new Error('no')), stop: async () => {} } });
     await codeOf(modern('a task that cannot start', 'tools/call', { name: 'optional' }, { fake }));
-    expect([...fake.records.values()].map(({ error }) => JSON.parse(error ?? '{}').code)).toEqual([-32603]);
+    expect(fake.records.all().map(({ error }) => JSON.parse(error ?? '{}').code)).toEqual([-32603]);
   });
 });

@@ -30,13 +30,4 @@ describe('helper tools', () => {
       }
     }
   });
-
-  test('never run as tasks: asked to, 2025-11-25 refuses (C-05, F-10)', async () => {
-    const { legacy, records, did } = clients(true);
-    for (const name of HELPERS) {
-      const { error } = await legacy('tools/call', { name, arguments: { taskId }, task: {} });
-      expect(error?.code).toBe(-32601);
-    }
-    expect([records.size, did]).toEqual([0, []]);
-  });
 });

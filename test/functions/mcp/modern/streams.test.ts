@@ -204,7 +204,7 @@ describe('the stream of a call', () => {
       Object.entries(values).map(([at, change]) => [
         at,
         () => {
-          for (const taskId of fake().records.keys()) fake().change(taskId, change);
+          for (const taskId of fake().records.ids()) fake().change(taskId, change);
         },
       ]),
     );

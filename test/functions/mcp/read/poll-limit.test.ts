@@ -11,7 +11,7 @@ const SECOND = 1_000;
 const { burst } = limits.polls;
 
 /** A task that works for ever, and its client; time passes by `clock`. */
-async function world(era: (typeof ERAS)[number]) {
+async function setup(era: (typeof ERAS)[number]) {
   const clock = { now: 1_700_000_000_000 };
   const fake = fakeServer({ now: () => clock.now });
 
@@ -26,7 +26,7 @@ async function world(era: (typeof ERAS)[number]) {
   const task = (await send('tools/call', { name: 'optional', task: { ttl: 86_400_000 } })).message.result;
   const taskId: string = task.taskId ?? task.task.taskId;
   const record = fake.records.get(taskId);
-  if (record !== undefined) fake.records.set(taskId, { ...record, deadlineAt: clock.now + 86_400_000 });
+  if (record !== undefined) fake.records.set({ ...record, deadlineAt: clock.now + 86_400_000 });
   const poll = () => send('tasks/get', { taskId });
   const interval = async () => {
     const { message } = await poll();
@@ -37,7 +37,7 @@ async function world(era: (typeof ERAS)[number]) {
 
 describe.each(ERAS)('polling a task, %s', (era) => {
   test('four clients that keep to the poll interval are served for an hour (E-29)', async () => {
-    const { clock, interval } = await world(era);
+    const { clock, interval } = await setup(era);
     const started = clock.now;
     while (clock.now < started + 3_600 * SECOND) {
       const told = [await interval(), await interval(), await interval(), await interval()];
@@ -49,7 +49,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   test.each([50, 100, 200])(
     'the pace of the conformance suite, every %i ms, is served for 15 s (E-29)',
     async (pace) => {
-      const { clock, poll } = await world(era);
+      const { clock, poll } = await setup(era);
       for (let at = 0; at < 15 * SECOND; at += pace) {
         expect((await poll()).status).toBe(200);
         clock.now += pace;
@@ -58,7 +58,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   );
 
   test('a client that asks in a loop gets 429 at no cost, and is served again later (E-29)', async () => {
-    const { clock, poll, did } = await world(era);
+    const { clock, poll, did } = await setup(era);
     for (let i = 0; i < burst; i++) expect((await poll()).status).toBe(200);
     const before = did.length;
     for (let i = 0; i < 50; i++) {
@@ -74,7 +74,7 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   });
 
   test('how long to wait follows the poll interval: of a task as old as this, 30 s (E-29)', async () => {
-    const { clock, poll } = await world(era);
+    const { clock, poll } = await setup(era);
     clock.now += 1_000 * SECOND;
     for (let i = 0; i < burst; i++) await poll();
     expect((await poll()).headers['retry-after']).toBe('30');
@@ -83,11 +83,11 @@ describe.each(ERAS)('polling a task, %s', (era) => {
   });
 
   test('one task counts for itself: other tasks and other requests are served (E-29)', async () => {
-    const { poll, send, records } = await world(era);
+    const { poll, send, records } = await setup(era);
     for (let i = 0; i <= burst; i++) await poll();
-    const [taskId = ''] = records.keys();
+    const [taskId = ''] = records.ids();
     await send('tools/call', { name: 'optional', task: {} });
-    const other = [...records.keys()].find((id) => id !== taskId);
+    const other = records.ids().find((id) => id !== taskId);
     expect((await send('tasks/get', { taskId: other })).status).toBe(200);
     expect((await send('tasks/cancel', { taskId })).status).toBe(200);
   });
@@ -115,7 +115,7 @@ test('of very many tasks only the last ones asked for are remembered', () => {
 });
 
 test('ids that do not exist make no other task forgotten (E-29)', async () => {
-  const { poll, send } = await world('2026-07-28');
+  const { poll, send } = await setup('2026-07-28');
   for (let i = 0; i < burst; i++) await poll();
   expect((await poll()).status).toBe(429);
   for (let n = 0; n <= limits.polls.tasks; n++) await send('tasks/get', { taskId: String(n).padStart(36, '0') });

@@ -95,7 +95,7 @@ describe('a task that is read', () => {
   const working = create(newTaskKey(anonymous, 1_700_000_000_000), task, 1_700_000_000_000);
   const read = async (record: TaskRecord) => {
     const fake = fakeServer();
-    fake.records.set(record.taskId, record);
+    fake.records.set(record);
     return { ...fake, found: await readTask(anonymous, record.taskId, fake.server) };
   };
 

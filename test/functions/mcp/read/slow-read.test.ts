@@ -16,7 +16,7 @@ const caller = { key: OWNER, scopes: [], enough: true, expires: 9e15, challengeA
  * A task that works until just after the `nth` read of the table. The answer of that read takes 100 s: it comes when
  * the deadline of the task has passed, and with it the time for slow last writes.
  */
-function world(nth: number) {
+function setup(nth: number) {
   let reads = 0;
   const clock = { now: T0 };
   const { server, records } = fakeServer({
@@ -30,13 +30,13 @@ function world(nth: number) {
   const key = newTaskKey({ kind: 'verified', key: OWNER }, T0);
   const task = { tool: 'optional', ttl: 600_000, timeout: 60_000, accepts: [], legacy: true };
   const working = create(key, task, T0);
-  records.set(key.taskId, working);
+  records.set(working);
   function slow<A extends unknown[], T>(read: (...args: A) => Promise<T>) {
     return async (...args: A): Promise<T> => {
       const answer = await read(...args);
       if (++reads !== nth) return answer;
       const result = '{"content":[{"type":"text","text":"done"}]}';
-      records.set(key.taskId, { ...working, status: 'completed', result, updatedAt: T0 + 50_000 } as TaskRecord);
+      records.set({ ...working, status: 'completed', result, updatedAt: T0 + 50_000 } as TaskRecord);
       clock.now += 100_000;
       return answer;
     };
@@ -60,10 +60,10 @@ function world(nth: number) {
   return { taskId: key.taskId, modern, legacy };
 }
 
-type World = ReturnType<typeof world>;
+type Setup = ReturnType<typeof setup>;
 
 describe('a read tells what held when it was sent, however long it takes (rows 14 and 17)', () => {
-  test.each<[string, number, (world: World) => Promise<string>, string]>([
+  test.each<[string, number, (setup: Setup) => Promise<string>, string]>([
     ['tasks/get, 2026-07-28', 1, ({ taskId, modern }) => modern('tasks/get', { taskId }), 'working'],
     ['tasks/get, 2025-11-25', 1, ({ taskId, legacy }) => legacy('tasks/get', { taskId }), 'working'],
     ['tasks/list', 1, ({ legacy }) => legacy('tasks/list', {}), 'working'],
@@ -81,7 +81,7 @@ describe('a read tells what held when it was sent, however long it takes (rows 1
       'done',
     ],
   ])('%s', async (_reader, nth, read, shown) => {
-    const answer = await read(world(nth));
+    const answer = await read(setup(nth));
     expect(answer).toContain(shown);
     expect(answer).not.toMatch(/DeadlineExceeded|failed|in time/);
   });

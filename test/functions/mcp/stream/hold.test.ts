@@ -9,7 +9,6 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
 const T0 = 1_700_000_000_000;
@@ -25,12 +24,10 @@ beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
 /** A task of Ann that works, and her stream. Time passes only while the server sleeps; `at` says what happens when. */
-function world(at: Readonly<Record<number, () => unknown>> = {}) {
+function setup(at: Readonly<Record<number, () => unknown>> = {}) {
   let now = T0;
-  const objects = fakeObjects();
   const due = Object.entries(at).map(([ms, run]) => ({ ms: Number(ms), run }));
   const fake = fakeServer({
-    inputs: inputStore(objects),
     now: () => now,
     async sleep(ms) {
       now += ms;
@@ -38,8 +35,8 @@ function world(at: Readonly<Record<number, () => unknown>> = {}) {
     },
   });
   const change = (more: Partial<TaskRecord>) =>
-    void fake.records.set(taskId, { ...(fake.records.get(taskId) as TaskRecord), ...more });
-  fake.records.set(taskId, create({ owner: 'ann', taskId }, task, T0));
+    void fake.records.set({ ...(fake.records.get(taskId) as TaskRecord), ...more });
+  fake.records.set(create({ owner: 'ann', taskId }, task, T0));
   const frames = async (delivers: 'call' | 'result', era: 'legacy' | 'modern' = 'legacy', params: object = {}) => {
     const call = {
       ...{
@@ -58,7 +55,7 @@ function world(at: Readonly<Record<number, () => unknown>> = {}) {
     const data = all.flatMap((frame) => /^data: (\{.*\})$/m.exec(frame)?.[1] ?? []);
     return { all, call, messages: data.map((text) => JSON.parse(text)), elapsed: now - T0 };
   };
-  return { ...fake, objects, change, frames };
+  return { ...fake, change, frames };
 }
 
 describe('a held call', () => {
@@ -68,7 +65,7 @@ describe('a held call', () => {
       ...waiting,
       arguments: '{}',
     });
-    const here = world({ 2000: () => delete here.objects.state.down });
+    const here = setup({ 2000: () => delete here.objects.state.down });
     here.change(slim);
     await here.server.inputs.put(slim, text);
     // In another container, which remembers no text.
@@ -83,14 +80,14 @@ describe('a held call', () => {
   });
 
   test('that is answered has an event id that resumes nothing (B-11)', async () => {
-    const here = world({ 1000: () => here.change({ status: 'completed', result: '1', updatedAt: T0 + 1 }) });
+    const here = setup({ 1000: () => here.change({ status: 'completed', result: '1', updatedAt: T0 + 1 }) });
     const { all, call } = await here.frames('result');
     const eventId = /^id: (\S+)$/m.exec(all.at(-1) ?? '')?.[1] ?? '';
     expect(await openHeld(call, eventId, here.server)).toMatchObject({ answered: true });
   });
 
   test('waits for the inline window again after a question was answered', async () => {
-    const here = world({
+    const here = setup({
       20000: () => here.change({ ...waiting, updatedAt: T0 + 1 }),
       40000: () => here.change({ status: 'working', round: 2, updatedAt: T0 + 2 }),
     });
@@ -101,7 +98,7 @@ describe('a held call', () => {
   });
 
   test('sends one frame for each report, and no others', async () => {
-    const here = world({
+    const here = setup({
       1000: () => here.change({ statusMessage: 'a', progress: 1, updatedAt: T0 + 1 }),
       2000: () => here.change({ status: 'completed', result: '1', updatedAt: T0 + 2 }),
     });
@@ -112,7 +109,7 @@ describe('a held call', () => {
 
 describe('a held call too many (C-37)', () => {
   test('is to be resumed later in 2025-11-25', async () => {
-    const here = world();
+    const here = setup();
     here.server.store.openStream = async () => undefined;
     const { all, messages, elapsed } = await here.frames('result');
     expect([messages, elapsed]).toEqual([[], 0]);
@@ -120,7 +117,7 @@ describe('a held call too many (C-37)', () => {
   });
 
   test('learns in 2026-07-28 that its tool still runs', async () => {
-    const here = world();
+    const here = setup();
     here.server.store.openStream = async () => undefined;
     const { messages, elapsed } = await here.frames('call', 'modern', { _meta: { progressToken: 'p' } });
     expect(messages).toMatchObject([

@@ -9,7 +9,7 @@ const MOST = 3;
 const PLAIN = { capabilities: {} };
 
 /** A server that Ann calls, with time that passes only while it sleeps, and one task of hers that ends after 2 s. */
-async function world({ streams = 0, caller = true }: { streams?: number; caller?: boolean } = {}) {
+async function setup({ streams = 0, caller = true }: { streams?: number; caller?: boolean } = {}) {
   let now = START;
   const held = new Set<object>(Array.from({ length: streams }, () => ({})));
   const seen: number[] = [];
@@ -19,7 +19,7 @@ async function world({ streams = 0, caller = true }: { streams?: number; caller?
     async sleep(ms) {
       seen.push(held.size - streams);
       now += ms;
-      if (now >= START + 2_000) for (const taskId of fake.records.keys()) change(taskId, { status: 'completed' });
+      if (now >= START + 2_000) for (const taskId of fake.records.ids()) change(taskId, { status: 'completed' });
     },
     manifest: { ...manifest, helperTools: true, maxStreams: MOST, ...(caller && { auth: 'oauth' }) },
   });
@@ -34,7 +34,7 @@ async function world({ streams = 0, caller = true }: { streams?: number; caller?
   fake.server.store.closeStream = async (stream) => void held.delete(stream);
   const change = (taskId: string, to: Partial<TaskRecord>) => {
     const record = fake.records.get(taskId);
-    if (record !== undefined) fake.records.set(taskId, { ...record, updatedAt: now, result: '{"n":1}', ...to });
+    if (record !== undefined) fake.records.set({ ...record, updatedAt: now, result: '{"n":1}', ...to });
   };
 
   const send = (body: object | undefined, headers: Headers_) =>
@@ -57,8 +57,8 @@ async function world({ streams = 0, caller = true }: { streams?: number; caller?
   };
 }
 
-type World = Awaited<ReturnType<typeof world>>;
-type Waits = (world: World) => Promise<Awaited<ReturnType<World['modern']>>>;
+type Setup = Awaited<ReturnType<typeof setup>>;
+type Waits = (setup: Setup) => Promise<Awaited<ReturnType<Setup['modern']>>>;
 
 const listen: Waits = ({ modern, taskId }) => modern('subscriptions/listen', { notifications: { taskIds: [taskId] } });
 const call: Waits = ({ modern }) => modern('tools/call', { name: 'optional' }, PLAIN);
@@ -77,7 +77,7 @@ describe('a request that waits', () => {
     ['tasks/result', result],
     ['tasks/result without a stream', plainResult],
   ])('%s is counted for its caller while it waits, and not any more (C-37)', async (_name, waits) => {
-    const here = await world();
+    const here = await setup();
     const { status, last } = await waits(here);
     expect([status, last?.error]).toEqual([200, undefined]);
     expect(here.seen.at(-1)).toBe(1);
@@ -86,7 +86,7 @@ describe('a request that waits', () => {
   });
 
   test('is not counted where its answer is there already', async () => {
-    const here = await world();
+    const here = await setup();
     await listen(here);
     here.opened.length = 0;
     for (const waits of [helper, result, plainResult]) expect((await waits(here)).status).toBe(200);
@@ -94,13 +94,13 @@ describe('a request that waits', () => {
   });
 
   test('is not counted for anonymous callers without a session, which look alike', async () => {
-    const here = await world({ caller: false, streams: MOST });
+    const here = await setup({ caller: false, streams: MOST });
     for (const waits of [listen, call, helper]) expect((await waits(here)).last?.error).toBeUndefined();
     expect(here.opened).toEqual([]);
   });
 
   test('goes on waiting where it cannot be counted, in an outage', async () => {
-    const here = await world();
+    const here = await setup();
     here.server.store.openStream = async () => {
       throw Object.assign(new Error('no'), { name: 'ThrottlingException' });
     };
@@ -114,7 +114,7 @@ describe('one stream too many', () => {
     ['subscriptions/listen', listen],
     ['tasks/result without a stream', plainResult],
   ])('%s is refused with the limit and when to come back (C-37, E-29)', async (_name, waits) => {
-    const here = await world({ streams: MOST });
+    const here = await setup({ streams: MOST });
     const { status, headers, last } = await waits(here);
     expect([status, headers['retry-after']]).toEqual([429, '5']);
     expect(last?.error).toMatchObject({ code: -32603, data: { reason: 'TooManyStreams', limit: MOST } });
@@ -127,7 +127,7 @@ describe('one stream too many', () => {
     ['one with progress', streamed],
     ['get_task_result', helper],
   ])('%s is answered at once: its task goes on, and can be asked for (C-37)', async (_name, waits) => {
-    const here = await world({ streams: MOST });
+    const here = await setup({ streams: MOST });
     const { status, last } = await waits(here);
     expect([status, last?.result.isError]).toEqual([200, undefined]);
     expect(last?.result.structuredContent).toMatchObject({ status: 'working', next: expect.any(String) });
@@ -137,7 +137,7 @@ describe('one stream too many', () => {
   });
 
   test('tasks/result on a stream is not held: it goes on later, by its event id (C-37, C-18)', async () => {
-    const here = await world({ streams: MOST });
+    const here = await setup({ streams: MOST });
     const early = await result(here);
     expect([early.status, early.messages]).toEqual([200, []]);
     expect(early.raw).toMatch(/retry: 5000\ndata: \n\n$/);

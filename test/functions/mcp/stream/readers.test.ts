@@ -10,7 +10,7 @@ const START = 1_700_000_000_000;
 const BOTH = 'application/json, text/event-stream';
 
 /** Time passes only while the server sleeps, and 100 tasks work for ever. */
-async function world() {
+async function setup() {
   let now = START;
   const asleep = { count: 0, looks: 0 };
   const { server, records } = fakeServer({
@@ -50,9 +50,9 @@ async function world() {
   };
   const call = { name: 'optional', arguments: {} };
   for (let i = 0; i < 100; i++) await modern('tools/call', call);
-  const taskIds = [...records.keys()];
+  const taskIds = records.ids();
   await legacy('tools/call', { ...call, task: {} });
-  const taskId = [...records.keys()].at(-1) ?? '';
+  const taskId = records.ids().at(-1) ?? '';
   const streams: Record<string, () => ReturnType<typeof send>> = {
     'tasks/result': () => legacy('tasks/result', { taskId }),
     'tools/call, 2025-11-25': () => legacy('tools/call', call),
@@ -64,7 +64,7 @@ async function world() {
 
 const STREAMS = ['tasks/result', 'tools/call, 2025-11-25', 'tools/call, 2026-07-28', 'subscriptions/listen'];
 
-async function bodyOf({ streams }: Awaited<ReturnType<typeof world>>, name: string) {
+async function bodyOf({ streams }: Awaited<ReturnType<typeof setup>>, name: string) {
   const reply = await streams[name]?.();
   if (reply === undefined || typeof reply.body === 'string') throw new Error(`${name} is no stream`);
   return reply.body;
@@ -72,7 +72,7 @@ async function bodyOf({ streams }: Awaited<ReturnType<typeof world>>, name: stri
 
 describe.each(STREAMS)('%s', (name) => {
   test('a reader that goes away: no more reads of the table, and nothing waits', async () => {
-    const here = await world();
+    const here = await setup();
     const body = await bodyOf(here, name);
     const gone = new Writable({
       write: (_chunk, _encoding, done) => void setImmediate().then(() => done(new Error('the reader is gone'))),
@@ -90,7 +90,7 @@ describe.each(STREAMS)('%s', (name) => {
   });
 
   test('a reader that stops reading: the stream ends with its hold', async () => {
-    const here = await world();
+    const here = await setup();
     const body = await bodyOf(here, name);
     const still = new Writable({ highWaterMark: 1, write: () => {} });
     const piped = pipeline(body, still).catch((error: Error) => error.message);
@@ -107,10 +107,10 @@ describe.each(STREAMS)('%s', (name) => {
 });
 
 test('what a reader does not take is not made: of 100 results of 100 KB only some are held', async () => {
-  const here = await world();
-  for (const [taskId, record] of here.records) {
+  const here = await setup();
+  for (const record of here.records.all()) {
     const result = JSON.stringify('x'.repeat(100_000));
-    here.records.set(taskId, { ...record, status: 'completed', result });
+    here.records.set({ ...record, status: 'completed', result });
   }
   const body = await bodyOf(here, 'subscriptions/listen');
   const still = new Writable({ highWaterMark: 1, write: () => {} });

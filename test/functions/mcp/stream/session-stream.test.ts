@@ -36,7 +36,7 @@ describe('the stream of a session', () => {
   afterEach(() => void vi.restoreAllMocks());
 
   /** One that a question keeps open. Time passes only while the server sleeps. */
-  function world(holdCap = 20_500) {
+  function setup(holdCap = 20_500) {
     let now = 1_700_000_000_000;
     const sleep = async (ms: number) => {
       now += ms;
@@ -85,18 +85,18 @@ describe('the stream of a session', () => {
   const idsOf = (frames: string[]) => frames.flatMap((frame) => /^id: (\S+)$/m.exec(frame)?.[1] ?? []);
 
   test('is held while its question is open, by comments, and ends with an event id (B-09)', async () => {
-    const { frames, asking, elapsed } = world();
+    const { frames, asking, elapsed } = setup();
     await asking();
     const all = await frames();
     expect(elapsed()).toBe(20_500);
     expect(all.map((frame) => frame.split('\n')[0]?.slice(0, 4))).toEqual(['id: ', 'id: ', ': ke', 'id: ']);
     expect(all.map((frame) => frame.includes('retry: '))).toEqual([true, false, false, true]);
     // Each names its place: two streams, or two frames, never have the same (B-11).
-    expect(new Set([...idsOf(all), ...idsOf(await world().frames())]).size).toBe(4);
+    expect(new Set([...idsOf(all), ...idsOf(await setup().frames())]).size).toBe(4);
   });
 
   test('reads the questions of a task once, as long as its record stays as it is', async () => {
-    const { frames, task, note, server, begun } = world();
+    const { frames, task, note, server, begun } = setup();
     const asked = JSON.stringify({ inputRequests: { sure: form } });
     await task(1, { asked: undefined, inputRef: 'ref' } as object);
     await note({ waiting: { [idOf(1)]: begun - 60_000 } });
@@ -108,7 +108,7 @@ describe('the stream of a session', () => {
   });
 
   test('ends when its reader has gone', async () => {
-    const { frames, asking, elapsed } = world();
+    const { frames, asking, elapsed } = setup();
     await asking();
     const gone = new AbortController();
     gone.abort();
@@ -117,7 +117,7 @@ describe('the stream of a session', () => {
   });
 
   test('only says when to come back in an outage, which is logged (B-10)', async () => {
-    const { frames, server } = world();
+    const { frames, server } = setup();
     server.store.session = outage;
     const all = await frames();
     expect(all).toEqual([expect.stringContaining(`retry: ${retry.min}\n`)]);
@@ -126,13 +126,13 @@ describe('the stream of a session', () => {
   });
 
   test('says nothing more in an outage once it has begun, or without a key', async () => {
-    const later = world();
+    const later = setup();
     await later.asking();
     const { session: read } = later.server.store;
     let reads = 0;
     later.server.store.session = (name) => (++reads > 1 ? outage() : read(name));
     expect(await later.frames()).toHaveLength(2);
-    const keyless = world();
+    const keyless = setup();
     keyless.server.store.session = outage;
     keyless.server.signer.sign = outage;
     expect(await keyless.frames()).toEqual([': keep-alive\n\n']);
@@ -148,7 +148,7 @@ describe('the stream of a session', () => {
         [askAgain - 1, 1],
         [askAgain, 0],
       ] as const) {
-        const { task, note, read, begun } = world();
+        const { task, note, read, begun } = setup();
         await task(1);
         await note({ asked: { [sure(1)]: begun - age } });
         expect((await read()).asked).toBe(asked);
@@ -156,7 +156,7 @@ describe('the stream of a session', () => {
     });
 
     test('an event id names only questions that may still be repeated, so it stays short', async () => {
-      const { task, note, read, begun } = world();
+      const { task, note, read, begun } = setup();
       await task(1);
       await note({ asked: { [sure(1)]: begun - 1 } });
       const { asked, last } = await read({ seen: [mark(2), mark(1), mark(3)] });
@@ -164,7 +164,7 @@ describe('the stream of a session', () => {
     });
 
     test('reads a bounded number of tasks', async () => {
-      const { note, read, server, begun } = world();
+      const { note, read, server, begun } = setup();
       const waiting = Array.from({ length: tasks + 1 }, (_, n) => [idOf(n), begun - 60_000]);
       await note({ waiting: Object.fromEntries(waiting) });
       const getMany = vi.spyOn(server.store, 'getMany');
@@ -173,7 +173,7 @@ describe('the stream of a session', () => {
     });
 
     test('forgets tasks that no longer wait, and keeps the others', async () => {
-      const { task, note, notes, read, begun } = world();
+      const { task, note, notes, read, begun } = setup();
       await task(1, { status: 'working' });
       await task(2, { status: 'working' });
       const asked = { [sure(2)]: begun - 1 };
@@ -184,7 +184,7 @@ describe('the stream of a session', () => {
     });
 
     test('writes nothing where nothing is due', async () => {
-      const { note, read, server, begun } = world();
+      const { note, read, server, begun } = setup();
       await note({ waiting: { [idOf(1)]: begun } });
       const update = vi.spyOn(server.store, 'updateSession');
       await read();
@@ -192,7 +192,7 @@ describe('the stream of a session', () => {
     });
 
     test('tells it to come back at once while a task waits, later the longer none has asked (B-10)', async () => {
-      const { note, read, begun } = world();
+      const { note, read, begun } = setup();
       const activeAt = begun - 200_000;
       await note({ asked: { [sure(1)]: begun - 20_000 } });
       expect(await read({ activeAt })).toMatchObject({ retry: 3_000, last: { activeAt: begun - 20_000 } });
@@ -201,7 +201,7 @@ describe('the stream of a session', () => {
     });
 
     test('gets at most 240 KB of questions at once, and the rest when it comes back (B-09)', async () => {
-      const { task, note, read, begun } = world();
+      const { task, note, read, begun } = setup();
       const asked = (bytes: number) => {
         const params = { ...form.params, message: 'x'.repeat(bytes) };
         return JSON.stringify({ inputRequests: { sure: { ...form, params } } });

@@ -124,10 +124,10 @@ async function listening() {
     return endpoint({ method: 'POST', headers: all, body: JSON.stringify(body) }, server);
   };
   for (let i = 0; i < 4; i++) await send('tools/call', { name: 'optional', arguments: {} });
-  const ids = [...stored.keys()];
+  const ids = stored.ids();
   const end = (i: number, result: string) => {
     const record = stored.get(ids[i] ?? '') as TaskRecord;
-    stored.set(record.taskId, { ...record, status: 'completed', result, updatedAt: now });
+    stored.set({ ...record, status: 'completed', result, updatedAt: now });
   };
   const reference = JSON.stringify({ resultRef: measured(text) });
   end(0, reference);

@@ -11,7 +11,7 @@ beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 
 /** A task that works, and when it was read. Time passes only while the server sleeps. */
-function world(look: () => Promise<unknown> = async () => {}) {
+function setup(look: () => Promise<unknown> = async () => {}) {
   const at = { now: T0 };
   const reads: number[] = [];
   const fake = fakeServer({
@@ -38,7 +38,7 @@ function world(look: () => Promise<unknown> = async () => {}) {
 
 describe('a task that is waited for is read', () => {
   test('often at first, then every half second, and at the end', async () => {
-    const { all, reads } = world();
+    const { all, reads } = setup();
     await all(5_000);
     const pauses = reads.slice(1).map((time, i) => time - (reads[i] ?? 0));
     expect(pauses.slice(0, 3)).toEqual([50, 75, 112.5]);
@@ -48,13 +48,13 @@ describe('a task that is waited for is read', () => {
   });
 
   test('once, if there is no time to wait', async () => {
-    const { all, reads } = world();
+    const { all, reads } = setup();
     expect(await all(0)).toHaveLength(1);
     expect(reads).toEqual([0]);
   });
 
   test('not any more once its reader has gone', async () => {
-    const { all, reads } = world();
+    const { all, reads } = setup();
     const gone = new AbortController();
     gone.abort();
     expect(await all(5_000, gone.signal)).toHaveLength(1);
@@ -63,11 +63,11 @@ describe('a task that is waited for is read', () => {
 
   test('again after an outage; one that lasts to the end is an error', async () => {
     let reads = 0;
-    const short = world(async () => {
+    const short = setup(async () => {
       if (++reads === 1) throw outage();
     });
     expect((await short.all(50)).length).toBe(1);
-    const long = world(async () => {
+    const long = setup(async () => {
       throw outage();
     });
     await expect(long.all(50)).rejects.toThrow('no');
@@ -76,7 +76,7 @@ describe('a task that is waited for is read', () => {
   });
 
   test('to start a round that was never started, at the first read only (row 16)', async () => {
-    const { all, did, server, record } = world();
+    const { all, did, server, record } = setup();
     const stuck = {
       ...record,
       tool: 'optional',
@@ -91,7 +91,7 @@ describe('a task that is waited for is read', () => {
   });
 
   test('not again after another error', async () => {
-    const { all, reads } = world(async () => {
+    const { all, reads } = setup(async () => {
       throw new Error('broken');
     });
     await expect(all(5_000)).rejects.toThrow('broken');

@@ -6,11 +6,8 @@ import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
 import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
 import { logEvent } from '../../../../functions/tasks/log.ts';
-import type { TaskKey, TaskRecord } from '../../../../functions/tasks/record.ts';
-import type { SessionNotes, SessionStore } from '../../../../functions/tasks/table/session-notes.ts';
-import type { Change } from '../../../../functions/tasks/transitions/change.ts';
-import { applied } from '../../tasks/applied.ts';
-import { noInputs } from '../../tasks/s3/fake-inputs.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { memoryEngine } from '../../../support/engine/memory.ts';
 
 const entry = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   name,
@@ -41,18 +38,12 @@ export const manifest: Manifest = {
   ],
 };
 
-/** A ServerContext of plain functions: everything it was asked to do is in `did`. Nothing of AWS in it. */
+/** A ServerContext on the engine's ports in memory. The calls of its ports and of tools are in `did`. */
 export function fakeServer(over: Partial<ServerContext> = {}) {
-  const records = new Map<string, TaskRecord>();
-  const did: string[] = [];
+  const now = over.now ?? (() => START);
+  const { did, records, objects, executions, table, ...ports } = memoryEngine(now);
   const audited: string[] = [];
   const picky = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
-  function write({ taskId }: TaskKey, change: Change): TaskRecord | undefined {
-    const record = records.get(taskId);
-    const changed = record && applied(record, change);
-    if (changed !== undefined) records.set(taskId, changed);
-    return changed;
-  }
   const tools: ServerContext['tools'] = new Map(
     manifest.tools.map((tool) => [
       tool.name,
@@ -63,62 +54,11 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     manifest,
     tools,
     machineOf: machineOf(over.tools ?? tools),
-    store: {
-      async create(record) {
-        did.push('create');
-        if (records.has(record.taskId)) return false;
-        records.set(record.taskId, record);
-        return true;
-      },
-      async get({ owner, taskId }) {
-        did.push('get');
-        const record = records.get(taskId);
-        return record?.owner === owner ? record : undefined;
-      },
-      async list(owner) {
-        return { tasks: [...records.values()].filter((record) => record.owner === owner) };
-      },
-      async apply(key, change) {
-        did.push('apply');
-        return write(key, change);
-      },
-      getMany: async (keys) => keys.flatMap(({ taskId }) => records.get(taskId) ?? []),
-      readMany(keys) {
-        return this.getMany(keys);
-      },
-      withReports: async (records) => [...records],
-      readStatus: async () => undefined,
-      postpone: async () => {},
-      report: async () => true,
-      remember: async () => true,
-      recall: async () => undefined,
-      ...fakeSessions(),
-      takeSlot: async () => true,
-      slotFreed: async () => {},
-      openStream: async (owner) => ({ owner, window: 0 }),
-      closeStream: async () => {},
-      countRefused: async () => true,
-      // No deed of its own: what is written so, readers see anyway.
-      async applyBlind(key, change) {
-        did.push('applyBlind');
-        return write(key, change) !== undefined;
-      },
-    },
+    store: ports.store,
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
-    workflow: {
-      async start() {
-        did.push('start');
-      },
-      async stop() {
-        did.push('stop');
-      },
-    },
-    inputs: noInputs(),
-    results: {
-      async get() {
-        throw new Error('nothing is stored');
-      },
-    },
+    workflow: ports.workflow,
+    inputs: ports.inputs,
+    results: objects,
     currentState: async () => undefined,
     async invoke() {
       did.push('invoke');
@@ -126,12 +66,12 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     },
     log: logEvent,
     signer: signer(async () => 'a key'),
-    pollLimit: pollLimit(over.now ?? (() => 1_700_000_000_000)),
-    now: () => 1_700_000_000_000,
+    pollLimit: pollLimit(now),
+    now,
     sleep: async () => {},
     ...over,
   };
-  return { server, did, records, audited };
+  return { server, did, records, objects, executions, table, audited };
 }
 
 export const START = 1_700_000_000_000;
@@ -163,22 +103,8 @@ export function clockedServer(over: Partial<ServerContext> = {}) {
     /** The record as something else changes it now. */
     change(taskId: string, set: Partial<TaskRecord>) {
       const record = fake.records.get(taskId);
-      if (record !== undefined) fake.records.set(taskId, { ...record, updatedAt: clock.now, ...set });
+      if (record !== undefined) fake.records.set({ ...record, updatedAt: clock.now, ...set });
     },
     elapsed: () => clock.now - START,
-  };
-}
-
-/** What is known of sessions, as the table would keep it. */
-function fakeSessions(): SessionStore {
-  const sessions = new Map<string, SessionNotes>();
-  const notesOf = (session: string): SessionNotes => sessions.get(session) ?? { waiting: {}, asked: {} };
-  return {
-    session: async (session) => notesOf(session),
-    async updateSession(session, change) {
-      const changed = change(notesOf(session)) ?? notesOf(session);
-      sessions.set(session, changed);
-      return changed;
-    },
   };
 }

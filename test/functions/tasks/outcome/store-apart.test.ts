@@ -6,17 +6,17 @@ import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { after } from '../../../../functions/tasks/transitions/change.ts';
 import { cancel, finish } from '../../../../functions/tasks/transitions/end.ts';
-import { fakeObjects } from '../s3/fake-inputs.ts';
+import { createObjects } from '../../../support/engine/objects.ts';
 
 const T0 = 1_700_000_000_000;
 const { inline } = limits.result;
 const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const record = create({ owner: 'o', taskId: 't' }, task, T0);
-const to = (objects: ReturnType<typeof fakeObjects>) => ({ results: objects, inputs: inputStore(objects) });
+const to = (objects: ReturnType<typeof createObjects>) => ({ results: objects, inputs: inputStore(objects) });
 const ended = (text: string, isError = false) => finish(record, { text, asks: false, isError }, undefined, T0 + 1);
 
 test('a result that the record can hold stays, to the byte, and so does a change without one', async () => {
-  const objects = fakeObjects();
+  const objects = createObjects();
   for (const change of [ended('x'.repeat(inline)), ended('é'.repeat(inline / 2)), cancel(T0)]) {
     expect(await withOutcomeApart(record, change, to(objects))).toBe(change);
   }
@@ -24,7 +24,7 @@ test('a result that the record can hold stays, to the byte, and so does a change
 });
 
 test('a larger one is stored first, and the change refers to it where no tool can write', async () => {
-  const objects = fakeObjects();
+  const objects = createObjects();
   const text = JSON.stringify({ a: 'é'.repeat(inline / 2), n: '🙂' });
   const { set, ...rest } = await withOutcomeApart(record, ended(text), to(objects));
   const { set: before, ...same } = ended(text);
@@ -38,7 +38,7 @@ test('a larger one is stored first, and the change refers to it where no tool ca
 });
 
 test('two ends of one round lie in two places, so the one that lost overwrites nothing', async () => {
-  const objects = fakeObjects();
+  const objects = createObjects();
   for (const letter of ['a', 'b', 'a']) {
     await withOutcomeApart(record, ended(letter.repeat(inline + 1)), to(objects));
   }
@@ -46,7 +46,7 @@ test('two ends of one round lie in two places, so the one that lost overwrites n
 });
 
 test('a result that cannot be stored ends nothing', async () => {
-  const objects = fakeObjects();
+  const objects = createObjects();
   objects.state.down = 'SlowDown';
   await expect(withOutcomeApart(record, ended('x'.repeat(inline + 1)), to(objects))).rejects.toThrow('SlowDown');
 });
@@ -62,7 +62,7 @@ test.each<[string, unknown, string]>([
     '\u0001'.repeat(125),
   ],
 ])('the reference to an error begins like it: %s (C-29)', async (_what, value, says) => {
-  const change = await withOutcomeApart(record, ended(JSON.stringify(value), true), to(fakeObjects()));
+  const change = await withOutcomeApart(record, ended(JSON.stringify(value), true), to(createObjects()));
   expect(storedResult(change.set.result ?? '')?.says).toBe(says);
   expect(Buffer.byteLength(change.set.result ?? '')).toBeLessThanOrEqual(inline);
 });
@@ -79,13 +79,13 @@ describe('questions', () => {
   };
 
   test('that the record can hold stay', async () => {
-    const objects = fakeObjects();
+    const objects = createObjects();
     expect(await withOutcomeApart(askable, asking(100), to(objects))).toEqual(asking(100));
     expect(objects.did).toEqual([]);
   });
 
   test('that it cannot hold are stored first, with the arguments', async () => {
-    const objects = fakeObjects();
+    const objects = createObjects();
     const change = await withOutcomeApart(askable, asking(inline), to(objects));
     const record = after(askable, change);
     expect([record.status, record.asked, record.arguments]).toEqual(['input_required', undefined, undefined]);
@@ -94,7 +94,7 @@ describe('questions', () => {
   });
 
   test('that no client can be asked fail the task, and are stored nowhere (E-32)', async () => {
-    const objects = fakeObjects();
+    const objects = createObjects();
     const change = await withOutcomeApart(record, asking(inline, record), to(objects));
     expect(change).toMatchObject({ from: ['working'], round: 1, set: { status: 'failed', updatedAt: T0 + 1 } });
     expect([change.set.failure, objects.did]).toEqual(['InputNotSupported', []]);

@@ -7,12 +7,12 @@ import { InputLost, inputStore } from '../../../../functions/tasks/s3/input-stor
 import { isLarge, moved, sizeOf } from '../../../../functions/tasks/s3/moved-input.ts';
 import { isKnown } from '../../../../functions/tasks/table/known-record.ts';
 import { question, taskIn } from '../../../contract/tasks.ts';
-import { fakeObjects } from './fake-inputs.ts';
+import { createObjects } from '../../../support/engine/objects.ts';
 
 const text = JSON.stringify({ text: 'größer "quoted" '.repeat(500), n: 9007199254740991 });
 const answers = { 'r1.a': '{"action":"accept"}', 'r2.__proto__': `{"action":"accept","content":${text}}` };
 const whole: TaskRecord = { ...taskIn('input_required'), arguments: text, inputResponses: answers };
-const keep = async (record: TaskRecord, objects = fakeObjects()) => {
+const keep = async (record: TaskRecord, objects = createObjects()) => {
   const { record: slim, text: rest } = moved(record);
   await inputStore(objects).put(slim, rest);
   return { slim, objects, fresh: inputStore(objects) };
@@ -102,7 +102,7 @@ test('what a container has put or read it does not read again; a small record co
 
 test('the input of all tasks that a session stream checks is read once', async () => {
   const tasks = Array.from({ length: limits.sessionStream.tasks }, (_, i) => ({ ...whole, taskId: `task${i}` }));
-  const objects = fakeObjects();
+  const objects = createObjects();
   const slims: TaskRecord[] = [];
   for (const [i, task] of tasks.entries()) {
     const { record, text: rest } = moved({ ...task, arguments: JSON.stringify(i) });
@@ -121,7 +121,7 @@ test('it lies in a folder of its task that no tool may write, under its hash', a
 });
 
 test('of the inputs only the latest stay in memory; one that is lost has its name', async () => {
-  const objects = fakeObjects();
+  const objects = createObjects();
   const store = inputStore(objects);
   const most = limits.sessionStream.tasks;
   const slims: TaskRecord[] = [];

@@ -20,19 +20,19 @@ beforeEach(() => {
 });
 
 test(`${RESULTS} results, seed ${seed}: a client gets only what its revision publishes (A-17, A-19, D-21)`, async () => {
-  const world = inProcess();
-  const { headers } = await world.send(posted(initialize, {}));
+  const target = inProcess();
+  const { headers } = await target.send(posted(initialize, {}));
   const session = headers['mcp-session-id'] ?? '';
   for (let i = 0; i < RESULTS; i++) {
     const json = fuzzedResult(randomOf(seed, i));
     await allWays(json, session, async (request) => {
-      const answer = await world.send(request);
+      const answer = await target.send(request);
       const problems = await problemsOf(request, answer, rules);
       const what = `result ${i} of seed ${seed} (FUZZ_SEED=${seed}): ${json.slice(0, 2_000)}\n${request.body}`;
       expect(problems, `${what.slice(0, 4_000)}\n-> ${answer.text.slice(0, 1_000)}`).toEqual([]);
       return messageIn(answer);
     });
-    world.records.clear();
+    target.records.clear();
   }
 });
 

@@ -4,8 +4,8 @@ import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createReader, type Reader, type Shown } from '../checks/reads.ts';
 import { PLAIN, SKEW } from '../checks/writes.ts';
 import type { Client, Step } from '../scenario.ts';
-import type { Agenda } from '../world/agenda.ts';
-import type { World } from '../world/world.ts';
+import type { Agenda } from '../simulation/agenda.ts';
+import type { Simulation } from '../simulation/simulation.ts';
 import { Disconnected, requestOf } from './endpoint.ts';
 
 const SECOND = 1_000;
@@ -13,11 +13,11 @@ const SECOND = 1_000;
 const WAITS = 5;
 
 /** A client that does one step after the other, each when its turn comes. */
-export async function runClient(client: Client, name: string, world: World): Promise<void> {
-  const readers = { reader: createReader(world.truth), streamReader: createReader(world.truth) };
-  const actor = { ...client, name, world, ...readers, ...requestOf(world, name) };
+export async function runClient(client: Client, name: string, simulation: Simulation): Promise<void> {
+  const readers = { reader: createReader(simulation.truth), streamReader: createReader(simulation.truth) };
+  const actor = { ...client, name, simulation, ...readers, ...requestOf(simulation, name) };
   for (const step of client.steps) {
-    await new Promise<void>((resolve) => world.agenda.add({ label: `${name} goes on`, act: () => resolve() }));
+    await new Promise<void>((resolve) => simulation.agenda.add({ label: `${name} goes on`, act: () => resolve() }));
     try {
       await perform(step, actor);
     } catch (error) {
@@ -36,17 +36,17 @@ const KEYED = {
 type Follow = Extract<Step, { does: 'follow' }>;
 interface Actor extends Client, ReturnType<typeof requestOf> {
   readonly name: string;
-  readonly world: World;
+  readonly simulation: Simulation;
   readonly reader: Reader;
   /** What a stream tells of a task has another form. */
   readonly streamReader: Reader;
 }
 
 async function perform(step: Step, actor: Actor): Promise<void> {
-  const { world } = actor;
+  const { simulation } = actor;
   if (step.does === 'call') return call(step, actor);
   if (step.does === 'list') return list(actor);
-  const { accepted, agenda } = world;
+  const { accepted, agenda } = simulation;
   for (let wait = 0; accepted.length === 0 && wait < WAITS; wait++) await later(agenda, 2 * SECOND);
   const taskId = accepted[step.task % Math.max(1, accepted.length)];
   if (taskId === undefined) return;
@@ -63,7 +63,7 @@ async function perform(step: Step, actor: Actor): Promise<void> {
 }
 
 async function call(step: Extract<Step, { does: 'call' }>, actor: Actor): Promise<void> {
-  const { era, world } = actor;
+  const { era, simulation } = actor;
   const { key, tries, ttl } = step;
   const legacy = era === 'legacy';
   const { tool, plan, asTask } = key === 0 ? step : KEYED[key];
@@ -81,8 +81,8 @@ async function call(step: Extract<Step, { does: 'call' }>, actor: Actor): Promis
       const made = await actor.send(era, 'tools/call', params, asTask);
       const taskId = taskIdIn(made);
       if (taskId === undefined) return;
-      world.tell(taskId);
-      const task = world.truth.task(taskId);
+      simulation.tell(taskId);
+      const task = simulation.truth.task(taskId);
       if (task !== undefined) task.promised = true;
       return;
     } catch (error) {
@@ -102,8 +102,8 @@ function taskIdIn(made: object): string | undefined {
   return taskId ?? task?.taskId;
 }
 
-async function poll(taskId: string, { era, send, reader, world }: Actor): Promise<Shown | undefined> {
-  const { agenda } = world;
+async function poll(taskId: string, { era, send, reader, simulation }: Actor): Promise<Shown | undefined> {
+  const { agenda } = simulation;
   const askedAt = agenda.now();
   const shown = await send(era, 'tasks/get', { taskId }).catch(unknown);
   reader(taskId, shown as Shown | undefined, askedAt, agenda.now());
@@ -118,18 +118,18 @@ function unknown(error: unknown): undefined {
 
 /** 2026-07-28 has no list: its client listens to all tasks. */
 async function list(actor: Actor): Promise<void> {
-  const { era, send, reader, world } = actor;
+  const { era, send, reader, simulation } = actor;
   if (era === 'modern') return listen(actor);
-  const askedAt = world.agenda.now();
+  const askedAt = simulation.agenda.now();
   const { tasks } = (await send(era, 'tasks/list', {})) as { tasks: Shown[] };
   for (const shown of tasks) {
-    world.tell(shown.taskId);
-    reader(shown.taskId, shown, askedAt, world.agenda.now());
+    simulation.tell(shown.taskId);
+    reader(shown.taskId, shown, askedAt, simulation.agenda.now());
   }
 }
 
-async function listen({ listen: open, streamReader, world }: Actor): Promise<void> {
-  const { accepted, agenda, truth, faults } = world;
+async function listen({ listen: open, streamReader, simulation }: Actor): Promise<void> {
+  const { accepted, agenda, truth, faults } = simulation;
   const taskIds = [...accepted];
   let lookedAt = 0;
   /** Tasks that were over when the server began to look for the last time. */
@@ -155,16 +155,16 @@ async function listen({ listen: open, streamReader, world }: Actor): Promise<voi
   }
 }
 
-async function cancel(taskId: string, { era, send, world }: Actor): Promise<void> {
-  const task = world.truth.task(taskId);
+async function cancel(taskId: string, { era, send, simulation }: Actor): Promise<void> {
+  const task = simulation.truth.task(taskId);
   if (task !== undefined) task.cancelAsked = true;
   const answered = (await send(era, 'tasks/cancel', { taskId })) as { status?: string };
-  world.checkCancelled(taskId, answered.status);
+  simulation.checkCancelled(taskId, answered.status);
 }
 
 async function answer(taskId: string, which: number, how: 'accept' | 'wrong' | 'refuse', actor: Actor): Promise<void> {
-  const { era, send, respond, world } = actor;
-  const task = world.truth.task(taskId);
+  const { era, send, respond, simulation } = actor;
+  const task = simulation.truth.task(taskId);
   if (task === undefined) return;
   // A 2025-11-25 client is asked on streams, which are no part of the model: it knows what it would have been asked.
   const shown = era === 'modern' ? (await poll(taskId, actor))?.inputRequests : outstanding(task.record);
@@ -174,19 +174,19 @@ async function answer(taskId: string, which: number, how: 'accept' | 'wrong' | '
     if (keys.length === 0) return;
     const inputResponses = Object.fromEntries(keys.map((key) => [key, result]));
     await send(era, 'tasks/update', { taskId, inputResponses });
-    if (how !== 'wrong') world.checkAnswered(taskId, keys);
+    if (how !== 'wrong') simulation.checkAnswered(taskId, keys);
     return;
   }
   for (const key of keys) {
     if (how === 'refuse') task.refused = true;
     await respond(taskId, key, how === 'refuse' ? undefined : result);
-    if (how === 'accept') world.checkAnswered(taskId, [key]);
+    if (how === 'accept') simulation.checkAnswered(taskId, [key]);
   }
 }
 
 /** Polls, and answers what it is asked, until the task is over or it has lost interest. */
 async function follow(taskId: string, { which, looks }: Follow, actor: Actor): Promise<void> {
-  const { agenda } = actor.world;
+  const { agenda } = actor.simulation;
   for (let look = 0; look < looks; look++) {
     try {
       const shown = await poll(taskId, actor);

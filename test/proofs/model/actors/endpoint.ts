@@ -11,9 +11,10 @@ import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { InternalError, McpError } from '../../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
-import { noInputs } from '../../../functions/tasks/s3/fake-inputs.ts';
+import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { createObjects } from '../../../support/engine/objects.ts';
 import type { Shown } from '../checks/reads.ts';
-import type { Services, World } from '../world/world.ts';
+import type { Services, Simulation } from '../simulation/simulation.ts';
 import { manifest, tools } from './tools.ts';
 
 type Params = Readonly<Record<string, unknown>>;
@@ -34,18 +35,18 @@ const MOST = 60_000;
 const PATIENCE = 20_000;
 
 /** One request, served in its own invocation of the endpoint. Throws McpError or Disconnected. */
-export function requestOf(world: World, client: string) {
+export function requestOf(simulation: Simulation, client: string) {
   return {
     /** `asTask`: 2026-07-28 only, whether it declares the tasks extension. */
     send: (era: Era, method: string, params: Params, asTask = true): Promise<object> =>
-      invoke(world, client, method, (server) => {
+      invoke(simulation, client, method, (server) => {
         const run = methods[era].get(method);
         if (run === undefined) throw new Error(`no ${method}`);
         return run(callOf(era, method, params, asTask), server);
       }),
     /** 2026-07-28: a stream about tasks to its end. Each look of the server at them begins with `looks`. */
     listen: (taskIds: readonly string[], on: { looks(): void; told(task: Shown): void }): Promise<object> =>
-      invoke(world, client, 'a stream', async (server) => {
+      invoke(simulation, client, 'a stream', async (server) => {
         const run = methods.modern.get('subscriptions/listen');
         const call = callOf('modern', 'subscriptions/listen', { notifications: { taskIds } }, true);
         const sleep = async (ms: number) => {
@@ -63,7 +64,7 @@ export function requestOf(world: World, client: string) {
       }),
     /** 2025-11-25: a question of the server's is answered; without a result, refused. */
     respond: (taskId: string, key: string, result: object | undefined): Promise<object> =>
-      invoke(world, client, 'a response', async (server) => {
+      invoke(simulation, client, 'a response', async (server) => {
         const id = await questionId({ principal }, { taskId }, key, server);
         const message = { kind: 'response' as const, id, ...(result ? { result } : { error: {} }) };
         return acceptResponse(message as never, { session: undefined, principal }, server);
@@ -72,9 +73,9 @@ export function requestOf(world: World, client: string) {
 }
 
 /** Notes who starts a first round, and whether the answer says that it could not be started. */
-function watched({ store, workflow }: Services, world: World) {
+function watched({ store, workflow }: Services, simulation: Simulation) {
   const start: Services['workflow']['start'] = async (record, machine, input) => {
-    const task = record.round === 1 ? world.truth.task(record.taskId) : undefined;
+    const task = record.round === 1 ? simulation.truth.task(record.taskId) : undefined;
     if (task !== undefined) task.starters++;
     try {
       return await workflow.start(record, machine, input);
@@ -93,12 +94,12 @@ function callOf(era: Era, method: string, params: Params, tasks: boolean): Call 
 }
 
 function invoke(
-  world: World,
+  simulation: Simulation,
   client: string,
   what: string,
   run: (server: ServerContext) => Promise<object>,
 ): Promise<object> {
-  const { agenda, faults, trace } = world;
+  const { agenda, faults, trace } = simulation;
   const { promise, resolve, reject } = Promise.withResolvers<object>();
   const failed = () => reject(new Disconnected());
   agenda.add({
@@ -107,8 +108,13 @@ function invoke(
       const lost = draw(100) >= 100 - faults.rate / 2;
       if (lost) faults.struck++;
       if (lost && draw(2) === 0) return failed();
-      const process = world.start({ name: `endpoint for ${client}`, patience: PATIENCE, most: MOST, died: failed });
-      const services = watched(world.services(process, 'endpoint'), world);
+      const process = simulation.start({
+        name: `endpoint for ${client}`,
+        patience: PATIENCE,
+        most: MOST,
+        died: failed,
+      });
+      const services = watched(simulation.services(process, 'endpoint'), simulation);
       const server: ServerContext = {
         manifest,
         tools,
@@ -116,7 +122,7 @@ function invoke(
         log: () => {},
         ...services,
         audit: () => {},
-        inputs: noInputs(),
+        inputs: inputStore(createObjects()),
         results: { get: () => Promise.reject(new Error('the model stores no results')) },
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),
@@ -136,7 +142,7 @@ function invoke(
         (error: unknown) => {
           trace(`  ${String(error)}`);
           const shown = error instanceof McpError ? error : new InternalError();
-          if (shown !== error) world.checkError(error, process.name);
+          if (shown !== error) simulation.checkError(error, process.name);
           answered(() => reject(shown));
         },
       );

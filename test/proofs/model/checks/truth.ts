@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import type { Ran } from '../world/tools.ts';
+import type { Ran } from '../simulation/tools.ts';
 
 /** What has really happened to a task, beside what its record says. */
 export interface TaskTruth {

@@ -5,8 +5,8 @@ import { outstanding } from '../../../../functions/tasks/input.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
+import type { Execution } from '../../../support/engine/executions.ts';
 import { brokenMove } from '../../record-rules.ts';
-import type { Execution } from '../world/step-functions.ts';
 import type { RoundTruth, TaskTruth, Truth } from './truth.ts';
 
 export interface RecordWrite {

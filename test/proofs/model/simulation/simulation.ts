@@ -11,27 +11,22 @@ import { type TaskStore, taskStore } from '../../../../functions/tasks/table/sto
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
+import { type Carry, documentClient } from '../../../support/engine/client.ts';
+import { type Execution, MACHINES } from '../../../support/engine/executions.ts';
+import { createTable, type Table, type Update, type Written } from '../../../support/engine/table.ts';
+import { fromItem } from '../../../support/engine/values.ts';
 import { announce } from '../actors/reconciler.ts';
 import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
 import { createTruth, type TaskTruth, type Truth } from '../checks/truth.ts';
 import { checkWrite, SKEW } from '../checks/writes.ts';
 import type { Scenario } from '../scenario.ts';
-import { type Carry, documentClient } from '../../../support/engine/client.ts';
-import { createTable, type Table, type Update, type Written } from '../../../support/engine/table.ts';
-import { fromItem } from '../../../support/engine/values.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
 import { type Faults, type Life, type Process, startProcess } from './process.ts';
-import {
-  createStepFunctions,
-  type Execution,
-  MACHINE_PREFIX,
-  machineOf,
-  type StepFunctions,
-} from './step-functions.ts';
+import { createStepFunctions, machineOf, type StepFunctions } from './step-functions.ts';
 import { toolFunction } from './tools.ts';
 
-/** What a process has of the world. */
+/** What a process has of the simulation. */
 export interface Services {
   readonly store: TaskStore;
   readonly workflow: Workflow;
@@ -59,7 +54,7 @@ export const REAL: Parts = {
   sweeps: true,
 };
 
-export interface World {
+export interface Simulation {
   readonly agenda: Agenda;
   readonly faults: Faults;
   readonly parts: Parts;
@@ -87,7 +82,7 @@ export const T0 = 1_700_000_000_000;
 const PATIENCE = 5_000;
 const INJECTED = new Set(['ThrottlingException', 'TooManyStarts', 'TimeoutError', 'ExecutionDoesNotExist']);
 
-export function createWorld(scenario: Scenario, parts: Parts, trace: (line: string) => void): World {
+export function createSimulation(scenario: Scenario, parts: Parts, trace: (line: string) => void): Simulation {
   const { plans, skews } = scenario;
   const faults: Faults = { ...scenario.faults, struck: 0 };
   const seconds = () => `${(agenda.now() - T0) / 1_000}`.padStart(4);
@@ -144,8 +139,8 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
     const open = [...truth.tasks.values()].filter(clearlyOpen).length;
     if (open > manifest.maxOpenTasks) truth.violated(`An owner has ${open} open tasks`);
   };
-  const runOf: World['runOf'] = ({ tool, ...round }) =>
-    stepFunctions.get(executionArnOf(round, `${MACHINE_PREFIX}${tool}`));
+  const runOf: Simulation['runOf'] = ({ tool, ...round }) =>
+    stepFunctions.get(executionArnOf(round, `${MACHINES}${tool}`));
 
   const carry =
     (process: Process): Carry =>
@@ -156,12 +151,12 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
         return carryOut(stale);
       });
     };
-  const start: World['start'] = (life) =>
+  const start: Simulation['start'] = (life) =>
     startProcess({ ...life, skew: (skews[processes++] ?? 0) * 1_000 }, agenda, faults, note);
-  const services: World['services'] = (process, of) => {
+  const services: Simulation['services'] = (process, of) => {
     const store = taskStore(byDocumentClient(documentClient(table, carry(process))), 'tasks');
     const client = stepFunctions.client(process);
-    return parts.services({ store, workflow: workflow(client, MACHINE_PREFIX), describe: describer(client) }, of);
+    return parts.services({ store, workflow: workflow(client, MACHINES), describe: describer(client) }, of);
   };
 
   // The service itself: it does not die.
@@ -201,7 +196,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   );
   const roundOf = ({ task }: ToolEvent) => truth.round(task?.taskId ?? '', task?.round ?? 0);
   const machines = new Map(
-    [...definitions].map(([name, text]) => [`${MACHINE_PREFIX}${name}`, machineOf(name, parts.definition(text))]),
+    [...definitions].map(([name, text]) => [`${MACHINES}${name}`, machineOf(name, parts.definition(text))]),
   );
   const stepFunctions = createStepFunctions(
     {
@@ -225,14 +220,14 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
   );
   const ended = (execution: Execution) => {
     note(`  ${execution.name} ${execution.status} ${execution.error ?? ''}`);
-    if (execution.status !== 'SUCCEEDED') return announce(world, execution);
+    if (execution.status !== 'SUCCEEDED') return announce(simulation, execution);
     const { taskId, round } = JSON.parse(execution.input) as RoundInput;
     const record = truth.task(taskId)?.record;
     const open = record?.status === 'working' && record.round === round;
     if (open && overdue(record, agenda.now()) === undefined) truth.violated(`An outcome is lost: ${execution.name}`);
   };
 
-  const world: World = {
+  const simulation: Simulation = {
     agenda,
     faults,
     parts,
@@ -277,7 +272,7 @@ export function createWorld(scenario: Scenario, parts: Parts, trace: (line: stri
       if (!INJECTED.has(name)) truth.violated(`${where} fails with ${name}: ${(error as Error).stack}`);
     },
   };
-  return world;
+  return simulation;
 }
 
 /** No record: what lies beside the tasks of an owner, or what a run reports. */

@@ -1,5 +1,4 @@
 import type { SFNClient } from '@aws-sdk/client-sfn';
-import type { Run } from '../../../../functions/reconciler/outcome.ts';
 import {
   type Answer,
   asStatesError,
@@ -11,26 +10,15 @@ import {
   type Replay,
   runExecution,
 } from '../../../../local/testing.ts';
-import { fakeClient } from '../../../support/aws-client.ts';
+import { type Execution, Executions, MACHINES, refusal } from '../../../support/engine/executions.ts';
 import type { Agenda } from './agenda.ts';
 import { memoize } from './memo.ts';
 import type { Process } from './process.ts';
-
-export interface Execution {
-  readonly arn: string;
-  readonly name: string;
-  readonly input: string;
-  readonly startDate: number;
-  status: Exclude<Run['status'], 'missing'>;
-  error?: string | undefined;
-  stopDate?: number;
-}
 
 /** The embedded cloud's Step Functions in the time of a run: the same interpreter, the same expressions. */
 export interface StepFunctions {
   client(process: Process): Pick<SFNClient, 'send'>;
   get(arn: string): Execution | undefined;
-  executions(): Iterable<Execution>;
   /** Ends a running execution in a way that no state can catch. */
   fail(arn: string, error: string): void;
 }
@@ -45,10 +33,6 @@ export interface StepFunctionsParts {
   readonly ended: (execution: Execution) => void;
 }
 
-export const MACHINE_PREFIX = 'arn:aws:states:eu-west-1:111111111111:stateMachine:S-';
-/** How far behind StartExecution and StopExecution what DescribeExecution says may be. */
-const BEHIND = 5_000;
-
 const loaded = new Map<string, Machine>();
 
 /** A tool workflow, by its definition; compiled once per process. */
@@ -57,7 +41,7 @@ export function machineOf(name: string, definition: string): Machine {
   const known = loaded.get(key);
   if (known !== undefined) return known;
   const resources = new Set(['arn:aws:states:::lambda:invoke', 'arn:aws:states:::dynamodb:updateItem']);
-  const arn = `${MACHINE_PREFIX}${name}`;
+  const arn = `${MACHINES}${name}`;
   const machine = loadMachine(
     { arn, name: `S-${name}`, roleArn: 'arn:aws:iam::111111111111:role/r', definition },
     resources,
@@ -68,93 +52,45 @@ export function machineOf(name: string, definition: string): Machine {
 }
 
 export function createStepFunctions(parts: StepFunctionsParts, agenda: Agenda): StepFunctions {
-  const { machines, integrations, namesAreUnique } = parts;
-  const executions = new Map<string, Execution>();
+  const { machines, integrations, namesAreUnique, started, stopping } = parts;
   const aborts = new Map<Execution, AbortController>();
-
-  const close = (execution: Execution, status: Execution['status'], error?: string) => {
-    if (execution.status !== 'RUNNING') return;
-    Object.assign(execution, { status, error, stopDate: agenda.now() });
-    aborts.get(execution)?.abort(new Error('The execution is closed'));
-    parts.ended(execution);
-  };
+  const executions = new Executions(agenda.now, {
+    namesAreUnique,
+    stopping,
+    starting(machineArn) {
+      if (!machines.has(machineArn)) throw refusal('StateMachineDoesNotExist');
+    },
+    started(execution, machineArn) {
+      const abort = new AbortController();
+      aborts.set(execution, abort);
+      started(execution);
+      void run(execution, machines.get(machineArn) as Machine, abort);
+    },
+    ended(execution) {
+      aborts.get(execution)?.abort(new Error('The execution is closed'));
+      parts.ended(execution);
+    },
+  });
   const run = async (execution: Execution, machine: Machine, abort: AbortController) => {
     const replay = replayOf(execution.name, agenda);
     const history = createRecorder(newHistory(), agenda.now);
     try {
       await runExecution(execution, machine, { integrations, replay, history }, abort.signal);
-      close(execution, 'SUCCEEDED');
+      executions.close(execution, 'SUCCEEDED');
     } catch (thrown) {
-      close(execution, 'FAILED', asStatesError(thrown).error);
+      executions.close(execution, 'FAILED', asStatesError(thrown).error);
     }
-  };
-  const start = (machineArn: string, name: string, input: string): Execution => {
-    const machine = machines.get(machineArn);
-    if (machine === undefined) throw refusal('StateMachineDoesNotExist');
-    const arn = machine.executionPrefix + name;
-    const twin = executions.get(arn);
-    if (twin !== undefined && namesAreUnique) {
-      if (twin.status === 'RUNNING' && twin.input === input) return twin;
-      throw refusal('ExecutionAlreadyExists');
-    }
-    const execution: Execution = { arn, name, input, startDate: agenda.now(), status: 'RUNNING' };
-    const abort = new AbortController();
-    executions.set(twin === undefined ? arn : `${arn}#${executions.size}`, execution);
-    aborts.set(execution, abort);
-    parts.started(execution);
-    void run(execution, machine, abort);
-    return execution;
-  };
-  const find = (arn: string, stale: boolean): Execution => {
-    const execution = executions.get(arn);
-    if (execution === undefined || (stale && agenda.now() - execution.startDate < BEHIND)) {
-      throw refusal('ExecutionDoesNotExist');
-    }
-    return execution;
-  };
-
-  type Input = Readonly<Record<string, string>>;
-  const send = (process: Process, operation: string, sent: Input): Promise<Readonly<Record<string, unknown>>> => {
-    const { executionArn = '' } = sent;
-    if (operation === 'StartExecution') {
-      const { stateMachineArn = '', name = '', input = '{}' } = sent;
-      return process.call(`start ${roundIn(name)}`, () => ({ executionArn: start(stateMachineArn, name, input).arn }));
-    }
-    if (operation === 'StopExecution') {
-      return process.call(`stop ${nameOf(executionArn)}`, (stale) => {
-        const execution = find(executionArn, stale);
-        if (execution.status === 'RUNNING') parts.stopping(execution);
-        close(execution, 'ABORTED');
-        return {};
-      });
-    }
-    if (operation === 'DescribeExecution') {
-      return process.call(`describe ${nameOf(executionArn)}`, (stale) => {
-        const { stopDate, error, status, ...rest } = find(executionArn, stale);
-        if (stale && stopDate !== undefined && agenda.now() - stopDate < BEHIND) return { ...rest, status: 'RUNNING' };
-        return { ...rest, status, ...(error !== undefined && { error }) };
-      });
-    }
-    throw new Error(`The model's Step Functions knows no ${operation}`);
   };
 
   return {
-    client: (process) => fakeClient((operation, input) => send(process, operation, input as Input)),
+    client: (process) => executions.client((what, carryOut) => process.call(what, carryOut)),
     get: (arn) => executions.get(arn),
-    executions: () => executions.values(),
     fail(arn, error) {
       const execution = executions.get(arn);
-      if (execution !== undefined) close(execution, 'FAILED', error);
+      if (execution !== undefined) executions.close(execution, 'FAILED', error);
     },
   };
 }
-
-/** Of the first attempt. */
-const refusal = (name: string): Error => Object.assign(new Error(name), { name, $metadata: {} });
-
-/** `<taskId>-r<round>` as `r<round> of <taskId>`. */
-const roundIn = (name: string): string => name.replace(/^(.*)-(r\d+)$/, '$2 of $1');
-const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1);
 
 /** Time and results for an execution, in the time of the run. Its retries wait half of what they may, in whole seconds. */
 function replayOf(name: string, agenda: Agenda): Replay {

@@ -11,11 +11,11 @@ const caller = { key: `owner#${'o'.repeat(26)}`, scopes: [], enough: true, expir
  *
  * @param rounds the questions of each round; without any the tool works until the test changes its record
  */
-export function world(...rounds: object[]) {
-  return worldWith({}, ...rounds);
+export function legacyServer(...rounds: object[]) {
+  return legacyServerWith({}, ...rounds);
 }
 
-export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
+export function legacyServerWith(settings: Partial<Manifest>, ...rounds: object[]) {
   const { server, records, did, clock, change, at, elapsed } = clockedServer({
     manifest: { ...manifest, ...settings },
     workflow: {
@@ -31,7 +31,7 @@ export function worldWith(settings: Partial<Manifest>, ...rounds: object[]) {
           // As the workflow writes it: large questions lie in S3 from the first moment.
           const stored = apart({ ...record, ...waiting, updatedAt: clock.now });
           if (stored.text !== undefined) await server.inputs.put(stored.record, stored.text);
-          return void records.set(taskId, stored.record);
+          return void records.set(stored.record);
         }
         change(taskId, { status: 'completed', result: JSON.stringify(JSON.parse(input).inputResponses) });
       },

@@ -1,8 +1,7 @@
-import { type ObjectKey, objectKey, ResultStoreError } from '../../../../functions/tasks/results/result-store.ts';
-import { type InputStore, inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import { type ObjectKey, objectKey, ResultStoreError } from '../../../functions/tasks/results/result-store.ts';
 
-/** S3 as a map: what was put, by its key. `down` makes every call fail with this code. */
-export function fakeObjects() {
+/** S3 as a map: what was put, by its key. `state.down` makes every call fail with this code. */
+export function createObjects() {
   const objects = new Map<string, string>();
   const did: string[] = [];
   const state: { down?: string } = {};
@@ -24,6 +23,3 @@ export function fakeObjects() {
     },
   };
 }
-
-/** For tests in which everything is small. */
-export const noInputs = (): InputStore => inputStore(fakeObjects());

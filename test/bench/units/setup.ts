@@ -5,7 +5,7 @@ import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { synthApp } from '../../../local/testing.ts';
 import { startIssuer } from '../../support/oidc.ts';
 
-export interface UnitsWorld {
+export interface UnitsSetup {
   readonly cloud: Cloud;
   /** An access token of this user. */
   token(sub: string): string;
@@ -13,7 +13,7 @@ export interface UnitsWorld {
 }
 
 /** An embedded cloud of ./app.ts that keeps all its calls. */
-export async function startUnitsWorld(openTasks: number): Promise<UnitsWorld> {
+export async function startUnits(openTasks: number): Promise<UnitsSetup> {
   const assembly = mkdtempSync(join(tmpdir(), 'mcp-units-'));
   const issuer = await startIssuer();
   const env = { UNITS_ISSUER: issuer.url, UNITS_OPEN_TASKS: String(openTasks) };

@@ -4,8 +4,6 @@ import { createRefusedTask, createTask, startTask } from '../../../../functions/
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
-import { fakeObjects } from '../../tasks/s3/fake-inputs.ts';
 import { fakeServer, manifest } from './fake-server.ts';
 
 export const NOW = 1_700_000_000_000;
@@ -24,10 +22,9 @@ export interface Asked {
 }
 
 /** A server whose clock the test sets, and calls of one caller. */
-export function world() {
+export function creatingServer() {
   const at = { now: NOW };
-  const objects = fakeObjects();
-  const fake = fakeServer({ now: () => at.now, inputs: inputStore(objects) });
+  const fake = fakeServer({ now: () => at.now });
   const { start } = fake.server.workflow;
   const inputs: Record<string, unknown>[] = [];
   fake.server.workflow.start = (record, machine, input) => {
@@ -46,13 +43,13 @@ export function world() {
     }) as unknown as Call;
   const toolOf = ({ tool = {} }: Asked): ToolEntry => ({ ...optional, ...tool });
   return {
-    ...{ ...fake, at, objects, inputs },
+    ...{ ...fake, at, inputs },
     start: (asked: Asked = {}) => startTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
     create: (asked: Asked = {}) => createTask(callOf(asked), fake.server, toolOf(asked), asked.args ?? '{}'),
     refuse: (asked: Asked = {}, problem = 'no') => createRefusedTask(callOf(asked), fake.server, optional, problem),
-    only: () => [...fake.records.values()][0] as TaskRecord,
+    only: () => fake.records.all()[0] as TaskRecord,
     change: (more: Partial<TaskRecord>) => {
-      for (const [id, record] of fake.records) fake.records.set(id, { ...record, ...more });
+      for (const record of fake.records.all()) fake.records.set({ ...record, ...more });
     },
   };
 }

@@ -4,7 +4,7 @@ import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { FORMS, modernMessage } from '../../../support/clients.ts';
 import { readSse } from '../../../support/schema/sse.ts';
 import { fakeServer, manifest } from './fake-server.ts';
-import { everything, sure } from './legacy-world.ts';
+import { everything, sure } from './legacy-server.ts';
 import { endpoint } from './posted.ts';
 
 export const OWNERS = ['owner#ann', 'owner#ben'] as const;
@@ -38,7 +38,7 @@ const tools: ServerContext['tools'] = new Map(
 );
 
 /** The endpoint, by default behind a front door that verifies callers. Every task asks; time passes while the server sleeps. */
-export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<ServerContext> = {}) {
+export function ownersServer(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<ServerContext> = {}) {
   let now = 1_700_000_000_000;
   const fake = fakeServer({
     manifest: { ...manifest, auth, helperTools: true },
@@ -54,7 +54,7 @@ export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<Serve
         const task = fake.records.get(taskId);
         if (task === undefined) throw new Error('no such task');
         const asked = JSON.stringify({ inputRequests: sure });
-        fake.records.set(taskId, { ...task, status: 'input_required', asked, arguments: '{}', deadlineAt: now * 2 });
+        fake.records.set({ ...task, status: 'input_required', asked, arguments: '{}', deadlineAt: now * 2 });
       },
       stop: async () => {},
     },
@@ -82,9 +82,9 @@ export function world(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<Serve
   const wait = (ms: number) => {
     now += ms;
   };
-  return { send, wait, did: fake.did, records: fake.records, audited: fake.audited };
+  return { send, wait, store, did: fake.did, records: fake.records, audited: fake.audited };
 }
-export type World = ReturnType<typeof world>;
+export type OwnersServer = ReturnType<typeof ownersServer>;
 
 export const legacy = (method: string, params: object, session?: string): Sent => ({
   headers: {
@@ -100,7 +100,7 @@ export function modern(method: string, params: Record<string, unknown>, capabili
 }
 
 /** A client of this owner uses the server until it has one of each kind. */
-export async function use({ send }: World, owner: Owner): Promise<Given> {
+export async function use({ send }: OwnersServer, owner: Owner): Promise<Given> {
   const params = { protocolVersion: '2025-11-25', capabilities: everything, clientInfo: { name: 't', version: '1' } };
   const session = (await send(owner, legacy('initialize', params))).headers['mcp-session-id'] ?? '';
   const ask = async (method: string, more: object) =>
