@@ -6,8 +6,8 @@ import { useCloud } from '../support/cloud.ts';
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
 const META = 'mcp-task-server/idempotencyKey';
-const call = (key: string, args: object = { a: 1 }, name = 'echo') =>
-  modernRequest(url(), 'tools/call', { name, arguments: args }, { headers: { 'idempotency-key': key } });
+const call = (key: string) =>
+  modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, { headers: { 'idempotency-key': key } });
 
 /** As a client does that API Gateway or the endpoint asks to try again, as on a busy machine: it repeats the call. */
 async function taskIdOf(key: string): Promise<string> {
@@ -35,48 +35,12 @@ describe('an idempotency key', () => {
     expect(names.filter((name) => name.startsWith(done.taskId))).toHaveLength(1);
   });
 
-  test('other arguments or another tool under the same key are refused, and nothing is stored', async () => {
-    const key = randomUUID();
-    await call(key, { a: 1, b: [1, 2] });
-    expect((await call(key, { b: [1, 2], a: 1 })).body.error).toBeUndefined();
-    for (const [args, name] of [
-      [{ a: 2 }, 'echo'],
-      [{ a: 1, b: [1, 2] }, 'returns'],
-    ] as const) {
-      const { body } = await call(key, args, name);
-      expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining('idempotency key') });
-    }
-  });
-
   test('2025-11-25: in _meta, within a session; another session has other tasks under the same key', async () => {
     const params = { name: 'echo', arguments: {}, task: {}, _meta: { [META]: 'order-7' } };
     const [mine, other] = [await legacySession(url()), await legacySession(url())];
     const id = async (session: typeof mine) => (await session.request('tools/call', params)).body.result.task.taskId;
     expect(await id(mine)).toBe(await id(mine));
     expect(await id(other)).not.toBe(await id(mine));
-  });
-
-  test('without a session a guessable key is refused: others could use it', async () => {
-    expect((await call('order-7')).body.error).toMatchObject({ code: -32602, message: expect.stringContaining('32') });
-    for (const key of ['', 'x'.repeat(256), 5]) {
-      const { body } = await modernRequest(
-        url(),
-        'tools/call',
-        { name: 'echo', _meta_: 0, arguments: {} },
-        { headers: { 'idempotency-key': String(key) || ' ' } },
-      );
-      expect(body.error?.code).toBe(-32602);
-    }
-  });
-
-  test('a call without a task is repeated safely, too', async () => {
-    const key = randomUUID();
-    const plain = () =>
-      modernRequest(url(), 'tools/call', { name: 'event' }, { capabilities: {}, headers: { 'idempotency-key': key } });
-    const [one, two] = [await plain(), await plain()];
-    expect(one.body.result.structuredContent.event.task.taskId).toBe(
-      two.body.result.structuredContent.event.task.taskId,
-    );
   });
 
   test('1,000 parallel creates with 100 keys make exactly 100 tasks and 100 executions', async () => {

@@ -1,17 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ExecutionSnapshot } from '../../local/testing.ts';
-import {
-  ended,
-  legacySession,
-  modernMessage,
-  modernRequest,
-  type OpenStream,
-  openStream,
-  poll,
-  post,
-  runTask,
-} from '../support/clients.ts';
+import { ended, legacySession, modernRequest, type OpenStream, openStream, poll, runTask } from '../support/clients.ts';
 import { useAssembly, useCloud } from '../support/cloud.ts';
 
 const assembly = useAssembly('test/support/apps/machine-app.ts');
@@ -83,20 +73,6 @@ describe('a run', () => {
       requestState: null,
     });
   });
-
-  test('a call without a task waits for the plain result', async () => {
-    const plain = { capabilities: {} };
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, plain);
-    expect(body.result).toMatchObject({ resultType: 'complete', structuredContent: { a: 1 } });
-  });
-
-  test('an error result is an error result, in each era its own way (E-12, F-06)', async () => {
-    const modern = await runTask(url(), 'error_result');
-    expect(modern).toMatchObject({ status: 'completed', result: { isError: true } });
-    const { task, result } = await runLegacy('error_result');
-    expect(task).toMatchObject({ status: 'failed', statusMessage: 'no such order' });
-    expect(result.result).toMatchObject({ isError: true, content: [{ text: 'no such order' }] });
-  });
 });
 
 describe.concurrent('the example', () => {
@@ -115,15 +91,6 @@ describe.concurrent('the example', () => {
     expect(states).toContain('Sum up');
     // One after the other, the second region would begin when the first one has waited.
     expect(states.lastIndexOf('Check capacity')).toBeLessThan(states.indexOf('Measure latency'));
-  });
-
-  test.each([
-    ['one', ['eu-west-1'], 1],
-    ['ten', Array.from('abcdefghij', (letter) => `eu-x${letter}-1`), 10],
-  ])('%s of them', async (_title, some, count) => {
-    const { result } = await runTask(url(), 'inspect_regions', { regions: some });
-    expect(result.isError).toBeUndefined();
-    expect(result.structuredContent.regions).toHaveLength(count);
   });
 });
 
@@ -171,29 +138,6 @@ describe.concurrent('progress', () => {
     const got = await session.request('tasks/get', { taskId });
     expect(got.body.result.statusMessage).toBeUndefined();
   });
-
-  test('2026-07-28 gets each state of the tasks it listens to (E-24)', async () => {
-    const taskId = await start('three_steps');
-    const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
-    const stream = await openStream(url(), body, headers);
-    const told: (string | undefined)[] = [];
-    for await (const { method, params } of messages(stream)) {
-      if (method === 'notifications/tasks') told.push(params.statusMessage);
-    }
-    const shown = steps.filter((step) => told.includes(step));
-    expect(shown.length).toBeGreaterThan(0);
-    expect(told).toEqual([...(told[0] === undefined ? [undefined] : []), ...shown, undefined]);
-  });
-
-  test('a model that polls by itself gets it, too', async ({ expect }) => {
-    const taskId = await start('endless');
-    const ask = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
-    const message = async () =>
-      (await modernRequest(url(), 'tools/call', ask, { capabilities: {} })).body.result.structuredContent.message;
-    await expect.poll(message).toBe('Wait for ever');
-    await modernRequest(url(), 'tasks/cancel', { taskId });
-    expect(await message()).toBe('Cancelled by the client');
-  });
 });
 
 describe('cancelling', () => {
@@ -218,15 +162,6 @@ describe('cancelling', () => {
     await stopped(taskId);
     const { body } = await modernRequest(url(), 'tasks/get', { taskId });
     expect(body.result).toMatchObject({ status: 'cancelled', statusMessage: 'Cancelled by the client' });
-  });
-
-  test('in 2025-11-25, too (C-25)', async () => {
-    const session = await legacySession(url());
-    const taskId = await startLegacy(session, 'endless');
-    await running(taskId);
-    const { body } = await session.request('tasks/cancel', { taskId });
-    expect(body.result.status).toBe('cancelled');
-    await stopped(taskId);
   });
 });
 
@@ -274,21 +209,6 @@ describe('input', () => {
       ['Answered?', 'Ask'],
       ['Answered?', 'Go on'],
     ]);
-  });
-
-  test('in 2025-11-25 they come on the stream (C-20)', async () => {
-    const session = await legacySession(url());
-    const taskId = await startLegacy(session, 'asks');
-    const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
-    const stream = await openStream(url(), request, session.headers);
-    let content: unknown;
-    for await (const { id, method, result } of messages(stream)) {
-      if (method === 'elicitation/create') {
-        await post(url(), { jsonrpc: '2.0', id, result: accept }, session.headers);
-      }
-      if (result !== undefined) content = result.structuredContent;
-    }
-    expect(content).toEqual(answered);
   });
 });
 

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { failure } from '../../../functions/tasks/failures.ts';
-import { taskStore } from '../../../functions/tasks/table/store.ts';
-import { create } from '../../../functions/tasks/transitions/begin.ts';
-import { fail, withdraw } from '../../../functions/tasks/transitions/end.ts';
 import { legacySession } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
-import { dynamoDbOf } from '../../support/dynamodb.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
@@ -89,60 +84,5 @@ describe('the refused tasks of one caller (C-37)', () => {
     const ofEndpoint = calls.filter(({ service, caller }) => service === 'dynamodb' && caller.includes('Endpoint'));
     expect(ofEndpoint.map(({ operation }) => operation)).toEqual(['GetItem']);
     expect((await refused(await legacySession(url()))).body.result.task.status).toBe('working');
-  });
-});
-
-describe('open-task slots', () => {
-  const NOW = 1_900_000_000_000;
-  const EXPIRES = 2_000_000_000;
-  const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
-  const storeOf = () => taskStore(dynamoDbOf(cloud(), 'test'), cloud().tables[0] ?? '');
-  const idOf = (n: number | string) => String(n).padStart(36, 'x');
-  const keysOf = (owner: string, count: number) =>
-    Array.from({ length: count }, (_, i) => ({ owner, taskId: idOf(i) }));
-
-  test('of ended, lapsed or expired tasks are found again; the set stays small', async () => {
-    const store = storeOf();
-    const [one, two, three, ...rest] = keysOf('ended', 40);
-    for (const key of [one, two, three, ...rest]) {
-      if (key === undefined) throw new Error();
-      expect(await store.takeSlot(key, 1_000, NOW, EXPIRES)).toBe(true);
-      await store.create(create(key, task, NOW));
-      if (key !== one && key !== two) await store.apply(key, fail(failure('ToolFailed'), NOW));
-    }
-    // A slot too many now, and room again once the time of those that are left is up.
-    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('a') }, 2, NOW, EXPIRES)).toBe(false);
-    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('b') }, 3, NOW, EXPIRES)).toBe(true);
-    expect(await store.takeSlot({ owner: 'ended', taskId: idOf('c') }, 1, NOW + 200_000, EXPIRES)).toBe(true);
-  });
-
-  test('of a task without a record are freed after two minutes, since it may still be created', async () => {
-    const store = storeOf();
-    expect(await store.takeSlot({ owner: 'never', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(true);
-    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 59_000, EXPIRES)).toBe(false);
-    expect(await store.takeSlot({ owner: 'never', taskId: idOf('b') }, 1, NOW + 121_000, EXPIRES)).toBe(true);
-  });
-
-  test('of a task that was withdrawn, since it could not be started, is free again', async () => {
-    const store = storeOf();
-    const [key] = keysOf('withdrawn', 1);
-    if (key === undefined) throw new Error();
-    expect(await store.takeSlot(key, 1, NOW, EXPIRES)).toBe(true);
-    const record = create(key, task, NOW);
-    await store.create(record);
-    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW, EXPIRES)).toBe(false);
-    await store.apply(key, withdraw(record, NOW + 10));
-    // Found full a moment ago: the next look comes later.
-    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 1_999, EXPIRES)).toBe(false);
-    expect(await store.takeSlot({ owner: 'withdrawn', taskId: idOf('a') }, 1, NOW + 2_000, EXPIRES)).toBe(true);
-  });
-
-  test('a limit that was lowered counts at once', async () => {
-    const store = storeOf();
-    for (const key of keysOf('lowered', 5)) {
-      expect(await store.takeSlot(key, 10, NOW, EXPIRES)).toBe(true);
-      await store.create(create(key, task, NOW));
-    }
-    expect(await store.takeSlot({ owner: 'lowered', taskId: idOf('a') }, 4, NOW, EXPIRES)).toBe(false);
   });
 });

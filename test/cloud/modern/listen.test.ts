@@ -1,11 +1,9 @@
-import { describe, expect, test } from 'vitest';
-import { type Answer, ended, modernMessage, modernRequest, openStream, poll, TASKS } from '../../support/clients.ts';
+import { expect, test } from 'vitest';
+import { type Answer, ended, modernMessage, modernRequest, openStream, poll } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
-// Here streams are held for one second.
-const brief = useCloud('brief');
 const UNKNOWN = '0'.repeat(36);
 
 async function start(name: string, args: object = {}): Promise<string> {
@@ -19,9 +17,9 @@ interface Told {
 }
 
 /** Listens until the server ends it. @param hear gets each task as it is told */
-async function listen(taskIds: readonly string[], at = url(), hear: (task: Answer['body']) => void = () => {}) {
+async function listen(taskIds: readonly string[], hear: (task: Answer['body']) => void) {
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
-  const stream = await openStream(at, body, headers);
+  const stream = await openStream(url(), body, headers);
   let acknowledged: { taskIds: string[] } | undefined;
   const told: Promise<Told>[] = [];
   let result: Answer['body'];
@@ -31,7 +29,7 @@ async function listen(taskIds: readonly string[], at = url(), hear: (task: Answe
       acknowledged = { taskIds: params.notifications.taskIds };
     } else if (method === 'notifications/tasks') {
       hear(params);
-      const asked = modernRequest(at, 'tasks/get', { taskId: params.taskId });
+      const asked = modernRequest(url(), 'tasks/get', { taskId: params.taskId });
       told.push(asked.then((reply) => ({ task: params, got: reply.body.result })));
     } else result = answer.result;
   }
@@ -44,53 +42,38 @@ function said({ _meta, resultType, pollIntervalMs, ...task }: Answer['body']): o
   return task;
 }
 
-describe('subscriptions/listen on 20 tasks', () => {
-  test('sends every end, the same as tasks/get, then ends (D-29, D-31, E-24, E-25)', async () => {
-    const isError = JSON.stringify({ content: [{ type: 'text', text: 'no' }], isError: true });
-    const [waiting, unwanted, ...rest] = await Promise.all([
-      start('ask'),
-      start('sleep', { ms: 20_000 }),
-      start('throws'),
-      start('returns', { json: isError }),
-      ...Array.from({ length: 16 }, (_, i) => start('sleep', { ms: 150 * i })),
-    ]);
-    if (waiting === undefined || unwanted === undefined) throw new Error('They did not start');
-    const taskIds = [waiting, unwanted, ...rest];
-    const asks = Promise.withResolvers<void>();
-    const listening = listen([UNKNOWN, ...taskIds, 'no id at all'], url(), ({ taskId, status }) => {
-      if (taskId === waiting && status === 'input_required') asks.resolve();
-    });
-    await asks.promise;
-    await modernRequest(url(), 'tasks/cancel', { taskId: unwanted });
-    const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
-    await modernRequest(url(), 'tasks/update', { taskId: waiting, inputResponses });
-
-    const { acknowledged, told, result, type } = await listening;
-    expect(type).toMatch(/^text\/event-stream/);
-    expect([...acknowledged.taskIds].sort()).toEqual([...taskIds].sort());
-    expect(result).toMatchObject({ resultType: 'complete' });
-    const ends = told.filter(({ task }) => ended(task));
-    expect(ends.map(({ task }) => task.taskId).sort()).toEqual([...taskIds].sort());
-    const count = (wanted: string) => ends.filter(({ task }) => task.status === wanted).length;
-    expect([count('completed'), count('failed'), count('cancelled')]).toEqual([18, 1, 1]);
-    for (const { task, got } of told) {
-      if (ended(task) || task.lastUpdatedAt === got.lastUpdatedAt) expect(said(task)).toEqual(said(got));
-    }
-    expect(told.some(({ task }) => task.taskId === waiting && task.status === 'input_required')).toBe(true);
+test('subscriptions/listen on 20 tasks sends every end, as tasks/get, then ends (D-29, D-31, E-24, E-25)', async () => {
+  const isError = JSON.stringify({ content: [{ type: 'text', text: 'no' }], isError: true });
+  const [waiting, unwanted, ...rest] = await Promise.all([
+    start('ask'),
+    start('sleep', { ms: 20_000 }),
+    start('throws'),
+    start('returns', { json: isError }),
+    ...Array.from({ length: 16 }, (_, i) => start('sleep', { ms: 150 * i })),
+  ]);
+  if (waiting === undefined || unwanted === undefined) throw new Error('They did not start');
+  const taskIds = [waiting, unwanted, ...rest];
+  const asks = Promise.withResolvers<void>();
+  const listening = listen([UNKNOWN, ...taskIds, 'no id at all'], ({ taskId, status }) => {
+    if (taskId === waiting && status === 'input_required') asks.resolve();
   });
+  await asks.promise;
+  await modernRequest(url(), 'tasks/cancel', { taskId: unwanted });
+  const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
+  await modernRequest(url(), 'tasks/update', { taskId: waiting, inputResponses });
 
-  test('how far a task is comes as its status message, never as progress (E-27, D-30)', async () => {
-    const { body } = await modernRequest(url(), 'tools/call', {
-      name: 'steps',
-      arguments: { steps: 2 },
-      _meta: { progressToken: 'mine' },
-    });
-    expect(body.result.resultType).toBe('task');
-    const { told } = await listen([body.result.taskId]);
-    const messages = told.map(({ task }) => task.statusMessage).filter((message) => message !== undefined);
-    expect(messages.length).toBeGreaterThan(0);
-    for (const message of messages) expect(message).toMatch(/^step \d$/);
-  });
+  const { acknowledged, told, result, type } = await listening;
+  expect(type).toMatch(/^text\/event-stream/);
+  expect([...acknowledged.taskIds].sort()).toEqual([...taskIds].sort());
+  expect(result).toMatchObject({ resultType: 'complete' });
+  const ends = told.filter(({ task }) => ended(task));
+  expect(ends.map(({ task }) => task.taskId).sort()).toEqual([...taskIds].sort());
+  const count = (wanted: string) => ends.filter(({ task }) => task.status === wanted).length;
+  expect([count('completed'), count('failed'), count('cancelled')]).toEqual([18, 1, 1]);
+  for (const { task, got } of told) {
+    if (ended(task) || task.lastUpdatedAt === got.lastUpdatedAt) expect(said(task)).toEqual(said(got));
+  }
+  expect(told.some(({ task }) => task.taskId === waiting && task.status === 'input_required')).toBe(true);
 });
 
 test('the end of a listen stream stops nothing else: the task goes on (D-28)', async () => {
@@ -105,52 +88,4 @@ test('the end of a listen stream stops nothing else: the task goes on (D-28)', a
   expect(seen).toContain('notifications/subscriptions/acknowledged');
   const task = await poll(url(), taskId, ended);
   expect(task).toMatchObject({ status: 'completed', result: { content: [{ text: 'slept 1000 ms' }] } });
-});
-
-test('only tasks need the extension, and only ids that are a list are listened to (D-29, E-26)', async () => {
-  const taskIds = [await start('echo')];
-  const ask = (notifications: object, capabilities: object = TASKS) =>
-    modernRequest(url(), 'subscriptions/listen', { notifications }, { capabilities });
-  const refused = await ask({ taskIds }, {});
-  expect(refused).toMatchObject({ status: 400, body: { error: { code: -32021 } } });
-  expect(refused.body.error.data.requiredCapabilities).toEqual(TASKS);
-  expect((await ask({ taskIds: taskIds[0] })).body.error.code).toBe(-32602);
-  expect((await ask({ taskIds: Array(101).fill(taskIds[0]) })).body.error.code).toBe(-32602);
-});
-
-describe.concurrent('a stream that is held for one second', () => {
-  const at = () => `${brief().url}/mcp`;
-
-  test.each<[string | number, object, object]>([
-    ['mine', {}, {}],
-    [77, { toolsListChanged: true }, {}],
-    ['', { taskIds: [UNKNOWN] }, { taskIds: [] }],
-    [0, { taskIds: [] }, { taskIds: [] }],
-  ])(
-    '%o, listening to %o: acknowledged, ended, every message tagged (D-29, D-30, D-31)',
-    async (id, notifications, honoured) => {
-      const { body, headers } = modernMessage('subscriptions/listen', { notifications });
-      const stream = await openStream(at(), { ...body, id }, headers);
-      const messages: Answer['body'][] = [];
-      for await (const event of stream.events) {
-        expect(event.id).toBeUndefined();
-        messages.push(event.data);
-      }
-      const tag = { 'io.modelcontextprotocol/subscriptionId': id };
-      expect(messages).toMatchObject([
-        { method: 'notifications/subscriptions/acknowledged', params: { notifications: honoured, _meta: tag } },
-        { id, result: { resultType: 'complete', _meta: tag } },
-      ]);
-      expect(messages[0].params.notifications).toEqual(honoured);
-    },
-  );
-
-  test('a client that listens again gets the current statuses (D-31, E-24)', async () => {
-    const { body } = await modernRequest(at(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } });
-    const { taskId } = body.result;
-    const statuses = async () => (await listen([taskId], at())).told.map(({ task }) => task.status);
-    expect(await statuses()).toEqual(['working']);
-    await modernRequest(at(), 'tasks/cancel', { taskId });
-    expect(await statuses()).toEqual(['cancelled']);
-  });
 });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import {
@@ -20,9 +19,9 @@ const TEXT = 'x'.repeat(190 * KB);
 const asks = ({ status }: Answer['body']) => status === 'input_required' || status === 'failed';
 const accept = (more: object = {}) => ({ action: 'accept', content: { ok: true, ...more } });
 
-const startAs = async (name: string, args: object, headers = {}): Promise<Answer['body']> =>
-  (await modernRequest(url(), 'tools/call', { name, arguments: args }, { headers })).body;
-const start = async (name: string, args: object): Promise<string> => (await startAs(name, args)).result.taskId;
+const call = async (name: string, args: object): Promise<Answer['body']> =>
+  (await modernRequest(url(), 'tools/call', { name, arguments: args })).body;
+const start = async (name: string, args: object): Promise<string> => (await call(name, args)).result.taskId;
 const update = (taskId: string, inputResponses: object) =>
   modernRequest(url(), 'tasks/update', { taskId, inputResponses });
 const look = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
@@ -54,17 +53,6 @@ describe('a task with large arguments', () => {
     expect(done.result.structuredContent).toEqual({ bytes: TEXT.length, last: accept() });
     expect(new Set(unitsOf(mark))).toEqual(new Set([1]));
     expect(await stored(taskId)).not.toHaveProperty('inputRef');
-  });
-
-  test('under a key, a repeat is the same task, started once; with other arguments it is refused', async () => {
-    const key = { 'idempotency-key': randomUUID() };
-    const first = await startAs('ask_twice', { text: TEXT }, key);
-    const again = await startAs('ask_twice', { text: TEXT }, key);
-    expect(again.result.taskId).toBe(first.result.taskId);
-    expect((await startAs('ask_twice', { text: `${TEXT}.` }, key)).error.code).toBe(-32602);
-    await poll(url(), first.result.taskId, asks);
-    const runs = cloud().stepFunctions.executions();
-    expect(runs.filter(({ name }) => name.startsWith(first.result.taskId))).toHaveLength(1);
   });
 
   test('costs no call of S3 whose client cannot be asked, and keeps nothing', async () => {
@@ -201,7 +189,7 @@ describe('S3 or the process fails', () => {
   test('arguments cannot be stored: an error says so, the table stays empty, the next call works', async () => {
     cloud().faults.add({ ...failing, operation: 'PutObject' });
     const mark = cloud().calls.mark();
-    expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ data: { reason: 'Unavailable' } });
+    expect((await call('ask_twice', { text: TEXT })).error).toMatchObject({ data: { reason: 'Unavailable' } });
     const operations = cloud()
       .calls.since(mark)
       .map(({ operation }) => operation);
@@ -214,7 +202,7 @@ describe('S3 or the process fails', () => {
   test('the call dies between S3 and the table: an object that nothing refers to, and no task', async () => {
     cloud().faults.add({ service: 'dynamodb', operation: 'PutItem', do: { error: 'AccessDeniedException' }, times: 3 });
     const mark = cloud().calls.mark();
-    expect((await startAs('ask_twice', { text: TEXT })).error).toMatchObject({ code: -32603 });
+    expect((await call('ask_twice', { text: TEXT })).error).toMatchObject({ code: -32603 });
     expect(s3Since(mark)).toEqual(['PutObject']);
     expect(
       cloud()

@@ -20,40 +20,10 @@ describe('2025-11-25', () => {
     expect(told).toBe(status);
     for (const message of messages) expect(Object.keys(message).sort()).toEqual(['error', 'jsonrpc']);
   });
-
-  test('a tool that never runs as a task says nothing of that (C-04)', async () => {
-    const { last } = await clients().legacy('tools/list');
-    const support = last.result.tools.map((tool: { name: string; execution?: { taskSupport: string } }) => [
-      tool.name,
-      tool.execution?.taskSupport,
-    ]);
-    expect(Object.fromEntries(support)).toMatchObject({ plain: undefined, optional: 'optional', required: 'required' });
-  });
-
-  test('a session has tasks and no extensions; discover has it the other way (F-02)', async () => {
-    const { legacy, modern } = clients();
-    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    const made = (await legacy('initialize', params)).last.result.capabilities;
-    const found = (await modern('server/discover')).last.result.capabilities;
-    expect([Object.keys(made).sort(), Object.keys(found).sort()]).toEqual([
-      ['logging', 'tasks', 'tools'],
-      ['extensions', 'tools'],
-    ]);
-  });
 });
 
 describe('2026-07-28', () => {
   const known = { taskId: '0'.repeat(36) };
-
-  test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
-    '%s needs the extension, and looks for no task without it (E-16)',
-    async (method) => {
-      const { modern, did } = clients();
-      const { status, last } = await modern(method, { ...known, inputResponses: {} }, {});
-      expect([status, last.error.code]).toEqual([400, -32021]);
-      expect(did).toEqual([]);
-    },
-  );
 
   test.each(['tasks/result', 'tasks/list'])('%s does not exist, for any client (E-22)', async (method) => {
     for (const capabilities of [TASKS, {}]) {

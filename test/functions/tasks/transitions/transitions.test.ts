@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asOf } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { answer } from '../../../../functions/tasks/transitions/answers.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { type Change, canMove, isTerminal } from '../../../../functions/tasks/transitions/change.ts';
-import { cancel, fail, withdraw } from '../../../../functions/tasks/transitions/end.ts';
+import { cancel, fail } from '../../../../functions/tasks/transitions/end.ts';
 import { confirmStart } from '../../../../functions/tasks/transitions/run.ts';
 import { applied, now, record, statuses } from '../applied.ts';
 
@@ -22,19 +21,6 @@ describe('moves', () => {
         expect(canMove(from, to), `${from} -> ${to}`).toBe(legal);
       }
     }
-  });
-
-  test('a withdrawn task has failed, is never due, and is gone for readers at once (row 2)', () => {
-    const withdrawn = applied(record(), withdraw(record(), now + 40));
-    expect(withdrawn).toMatchObject({ status: 'failed', ttl: 40, expiresAt: now / 1_000 + 1 });
-    expect(withdrawn).not.toHaveProperty('due');
-    expect(withdrawn && [asOf(withdrawn, now + 39)?.status, asOf(withdrawn, now + 40)]).toEqual(['failed', undefined]);
-    expect(applied(record({ status: 'cancelled' }), withdraw(record(), now))).toBeUndefined();
-    expect(applied(record({ round: 2 }), withdraw(record(), now))).toBeUndefined();
-  });
-
-  test('a task begins working, in round 1, listed as unfinished (C-09)', () => {
-    expect(record()).toMatchObject({ status: 'working', round: 1, dueAt: now + 60_000, inputResponses: {} });
   });
 
   test('a ttl is a wish: the record outlives its work by 5 min, and its ttl by a day (C-11)', () => {
@@ -73,16 +59,6 @@ describe('moves', () => {
 
 describe('answers', () => {
   const asking = record({ status: 'input_required', arguments: '{}', asked: '{}' });
-
-  test('a partial answer leaves the task waiting (E-19)', () => {
-    const after = applied(asking, answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '{}' }, now));
-    expect(after).toMatchObject({ status: 'input_required', round: 1, inputResponses: { 'r1.a': '{}' } });
-  });
-
-  test('the last answer starts the next round in the same write (C-22)', () => {
-    const after = applied(asking, answer(asking, ['r1.a'], { 'r1.a': '{}' }, now));
-    expect(after).toMatchObject({ status: 'working', round: 2, dueAt: now + 40_000 });
-  });
 
   test('two answers decided on the same record: the second one loses (F-09)', () => {
     const first = answer(asking, ['r1.a', 'r1.b'], { 'r1.a': '1' }, now);
