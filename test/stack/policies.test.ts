@@ -35,12 +35,12 @@ function policies(): string[] {
   const resources = Object.entries(Template.fromStack(stack).toJSON().Resources as Record<string, Resource>);
   return resources.flatMap(([name, { Type, Properties = {} }]) => {
     const { PolicyDocument, ResourcePolicy, AssumeRolePolicyDocument, Policies = [], ManagedPolicyArns } = Properties;
-    const documents = { PolicyDocument, ResourcePolicy, AssumeRolePolicyDocument };
+    const documents = Object.entries({ PolicyDocument, ResourcePolicy, AssumeRolePolicyDocument });
     const said = [
-      ...Object.entries(documents).flatMap(([kind, document]) => document && statements(kind, document)),
+      ...documents.flatMap(([kind, document]) => (document === undefined ? [] : statements(kind, document))),
       ...Policies.flatMap((policy) => statements(policy.PolicyName, policy.PolicyDocument)),
-      ManagedPolicyArns && `  ManagedPolicyArns: ${text(ManagedPolicyArns)}`,
-    ].filter((line) => line !== undefined);
+      ...(ManagedPolicyArns === undefined ? [] : [`  ManagedPolicyArns: ${text(ManagedPolicyArns)}`]),
+    ];
     return said.length > 0 && name.startsWith('Server') ? [`${Type} ${name}`, ...said] : [];
   });
 }
