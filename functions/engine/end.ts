@@ -1,7 +1,7 @@
 import { setBounded } from '../tasks/bounded-map.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type Change, isTerminal } from '../tasks/transitions/change.ts';
+import { type Change, isTerminal, isWritten } from '../tasks/transitions/change.ts';
 import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
 
@@ -41,9 +41,10 @@ export async function end(
   const late = overdue(seen, context.now());
   const ended = isTerminal(seen.status) ? undefined : await context.store.apply(seen, late ?? change);
   const record = ended ?? (isTerminal(seen.status) ? seen : await again());
+  const written = ended !== undefined || (!isTerminal(seen.status) && late === undefined && isWritten(record, change));
   // Also if it was cancelled a moment before: who did that may have crashed right after the write.
   const repeated = record.status === 'cancelled' && context.now() - record.updatedAt < STOP_AGAIN;
-  if (ended !== undefined || (repeated && !stoppedAgain.has(record.taskId))) await stopRun(record, context);
+  if (written || (repeated && !stoppedAgain.has(record.taskId))) await stopRun(record, context);
   if (repeated) setBounded(stoppedAgain, record.taskId, true, REMEMBERED);
-  return { record, written: ended !== undefined, late: late !== undefined };
+  return { record, written, late: late !== undefined };
 }

@@ -4,7 +4,7 @@ import { outstanding } from '../tasks/input.ts';
 import { addAnswers } from '../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
-import type { Change } from '../tasks/transitions/change.ts';
+import { type Change, isWritten } from '../tasks/transitions/change.ts';
 import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
 import { storeInput, wholeInput } from './read.ts';
@@ -76,8 +76,8 @@ export async function signal(answering: Answering, context: RunContext): Promise
     if (answers === undefined) return { outcome: 'nothing', record: whole };
     if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, context);
     const change = answering.marked?.(record, answers.change) ?? answers.change;
-    const changed = await context.store.apply(record, change);
-    if (changed?.status === 'working') return begun(record, changed, context);
+    const changed = (await context.store.apply(record, change)) ?? (await repeatedWrite(record, change, context));
+    if (changed !== undefined && change.set.status === 'working') return begun(record, changed, change, context);
     if (changed !== undefined) {
       const left = Object.keys(open).filter((name) => !Object.hasOwn(responses, name));
       return { outcome: 'stored', record: changed, open: left };
@@ -85,6 +85,16 @@ export async function signal(answering: Answering, context: RunContext): Promise
     await answering.sleep(Math.random() * 20 * attempt);
   }
   throw new InternalError('The task is changing too fast: try again');
+}
+
+/**
+ * The record, if an operator's write is in it that the AWS client has repeated: the answer to the first attempt was lost.
+ * To a client, which is not named in the record, its open questions say as much.
+ */
+async function repeatedWrite(record: TaskRecord, change: Change, { store }: RunContext) {
+  if (change.event?.who === undefined) return undefined;
+  const written = await store.get(record);
+  return written && isWritten(written, change) ? written : undefined;
 }
 
 /** The request before may have crashed before the start: a repeated answer starts the round, which is idempotent. */
@@ -99,7 +109,16 @@ async function repeated(record: TaskRecord, context: RunContext): Promise<Signal
   return { outcome: 'nothing', ...next };
 }
 
-async function begun(before: TaskRecord, changed: TaskRecord, context: RunContext): Promise<Signalled> {
+async function begun(
+  before: TaskRecord,
+  changed: TaskRecord,
+  { set }: Change,
+  context: RunContext,
+): Promise<Signalled> {
+  // Another writer was faster than the read after a repeated write: then the round has begun.
+  if (changed.status !== 'working' || changed.round !== set.round) {
+    return { outcome: 'round', record: changed, start: 'started' };
+  }
   // Another answer at the same moment may have been refused as too late: then this one must not start a round.
   const failure = overdue(before, context.now());
   if (failure !== undefined) {

@@ -22,6 +22,8 @@ export interface ToolFacts {
   readonly timeout: number;
   readonly ttl?: number;
   readonly keepArguments?: boolean;
+  /** It asks before it runs: its first run needs the answers. */
+  readonly asksFirst?: boolean;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];

@@ -27,6 +27,7 @@ export interface ToolMark {
   readonly timeout: number;
   readonly ttl?: number;
   readonly keepArguments?: boolean;
+  readonly asksFirst?: boolean;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];

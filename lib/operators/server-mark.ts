@@ -60,6 +60,7 @@ function toolMark(
     ...(isRepeatable(entry) && { repeatable: true }),
     ...(entry.engine === 'express' && { express: true }),
     ...(entry.keepArguments && { keepArguments: true }),
+    ...(entry.askFirst !== undefined && { asksFirst: true }),
     timeout,
     ...(ttl !== undefined && { ttl }),
     ...(outputSchema && { outputSchema, outputSchemaId }),

@@ -5,7 +5,7 @@ import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
+import type { Change } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import type { Session } from '../identity/session.ts';
@@ -35,18 +35,14 @@ export async function cancelTask(
 ): Promise<{ record: TaskRecord; won: boolean }> {
   const again = () => readTask(principal, taskId, server);
   const before = await again();
-  const now = server.now();
-  const { record, written } = await end(before, withMark(cancel(now), unheard), again, server);
+  const { record, written } = await end(before, withMark(cancel(server.now()), unheard), again, server);
   if (written && record.owner === listPartition(principal)) {
     // Best effort: without it, the free slot is found a moment later.
     await server.store.slotFreed(record.owner, server.now()).catch((error: unknown) => {
       logUnexpected(error, 'open-task slots');
     });
   }
-  // If the SDK retried a write whose answer was lost, the retry fails its own condition. An equal `updatedAt` shows
-  // that.
-  const own = written || (!isTerminal(before.status) && record.updatedAt === now);
-  return { record, won: own && record.status === 'cancelled' };
+  return { record, won: written && record.status === 'cancelled' };
 }
 
 const withMark = (change: Change, unheard?: 'unheard'): Change =>

@@ -1,3 +1,4 @@
+import type { EngineContext } from '../../engine/ports.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
@@ -22,6 +23,12 @@ export interface Outcome {
 export interface Operator {
   readonly who: string;
   readonly reason: string;
+}
+
+/** The context of the engine for one act. */
+export interface ActContext extends EngineContext {
+  /** The record of the first write that was sent. From then on an error does not say that nothing was changed. */
+  readonly sent: () => TaskRecord | undefined;
 }
 
 /** Characters of a reason, and of a name, that a record keeps. */
@@ -60,6 +67,25 @@ export function overAlready(record: TaskRecord, now: number): string | undefined
   const last = momentsOf(record, []).findLast(({ what }) => what === seen.status);
   const by = last?.who === undefined ? '' : ` by ${last.who}${last.reason ? ` (“${last.reason}”)` : ''}`;
   return `it is ${seen.status} already${by}, since ${utc(seen.updatedAt)}`;
+}
+
+/**
+ * What an act resulted in. If AWS fails after a write was sent, the act may be done, and may not: `unknown` says so, of the
+ * record that was to be written.
+ */
+export async function orUnknown<T>(
+  acting: Promise<T>,
+  { sent }: ActContext,
+  unknown: (message: string, record: TaskRecord) => T,
+): Promise<T> {
+  try {
+    return await acting;
+  } catch (error) {
+    const record = sent();
+    if (error instanceof OperatorError || record === undefined) throw error;
+    const look = `see mcp-task-server tasks show ${record.taskId}`;
+    return unknown(`It is not known whether this was done (${(error as Error).name}): ${look}`, record);
+  }
 }
 
 /** The audit line of an act, and what its caller is told. */

@@ -1,11 +1,12 @@
-import { type Signalled, signal } from '../../engine/signal.ts';
+import { type OpenQuestions, type Signalled, signal } from '../../engine/signal.ts';
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
 import { FAILURES } from '../../tasks/failures.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import type { Change } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
 import { OperatorError } from '../errors.ts';
-import { byOperator, type Operator, type Outcome, overAlready, readRecord, told } from './act.ts';
+import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, told } from './act.ts';
 import { responsesFrom } from './responses.ts';
 import { withRights } from './rights.ts';
 
@@ -23,34 +24,35 @@ export async function answerTask(
   operator: Operator,
   context: OperatorContext,
 ): Promise<Outcome> {
-  let idle: { readonly record: TaskRecord; readonly why: string } | undefined;
+  let last: { readonly record: TaskRecord; readonly idle: string | false | undefined } | undefined;
   const read = async () => {
     const record = await readRecord(key, true, context);
     const now = context.now();
     const over = overAlready(record, now) ?? (overdue(record, now) && 'its deadline has passed');
-    const why = over ?? (record.status === 'working' ? 'it works and asks nothing' : undefined);
-    if (why !== undefined) idle = { record, why };
-    return why === undefined ? record : undefined;
+    const idle = over ?? (record.status === 'working' && 'it works and asks nothing');
+    last = { record, idle };
+    return idle ? undefined : record;
   };
-  const signalled = await plainly(
-    signal(
-      {
-        read,
-        responses: (open) => responsesFrom(pairs, open),
-        invalid: 'refuse',
-        marked: (record, change) => byOperator(record, change, 'answered', operator),
-        sleep: context.sleep,
-      },
-      withRights(context, { policy: 'payload', otherwise: 'Not answered', action: 'read or store its answers' }),
-    ),
-  );
-  if (idle !== undefined) {
-    return told('answer', idle.record, operator, { done: false, message: `Not answered: ${idle.why}` }, context);
-  }
-  if (signalled === undefined || signalled.outcome === 'nothing')
-    throw new OperatorError('No answer is given: key=value');
-  const { outcome, plain } = said(signalled);
-  return told('answer', signalled.record, operator, outcome, context, plain);
+  const say = (record: TaskRecord, outcome: Answered, plain?: string) =>
+    told('answer', record, operator, outcome, context, plain);
+  const rights = { policy: 'payload', otherwise: 'Not answered', action: 'read or store its answers' } as const;
+  const engine = withRights(context, rights);
+  const answering = {
+    read,
+    responses: (open: OpenQuestions) => responsesFrom(pairs, open),
+    invalid: 'refuse',
+    marked: (record: TaskRecord, change: Change) => byOperator(record, change, 'answered', operator),
+    sleep: context.sleep,
+  } as const;
+  const acting = async () => {
+    const signalled = await plainly(signal(answering, engine));
+    if (last?.idle) return say(last.record, { done: false, message: `Not answered: ${last.idle}` });
+    if (signalled === undefined || signalled.outcome === 'nothing')
+      throw new OperatorError('No answer is given: key=value');
+    const { outcome, plain } = said(signalled);
+    return say(signalled.record, outcome, plain);
+  };
+  return orUnknown(acting(), engine, (message, record) => say(record, { done: false, message }));
 }
 
 /** What the operator reads. `plain`: for the audit line, if the message holds what a tool wrote. */

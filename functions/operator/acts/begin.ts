@@ -1,3 +1,4 @@
+import type { EngineContext } from '../../engine/ports.ts';
 import { type FirstStart, startFirst } from '../../engine/start-round.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -5,15 +6,18 @@ import { roundInput } from '../../tasks/round-input.ts';
 import { withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
-import { type Outcome, readRecord } from './act.ts';
+import { type Outcome, orUnknown, readRecord } from './act.ts';
 import { withRights } from './rights.ts';
 
 type Began = Omit<Outcome, 'taskId'>;
 
 /** As the endpoint creates a task: its input, its record, its first round. Throws OperatorError. */
 export async function begin(made: TaskRecord, args: string, context: OperatorContext): Promise<Began> {
-  const rights = { policy: 'payload', otherwise: 'Not run again', action: 'create a task' } as const;
-  const engine = withRights(context, rights);
+  const engine = withRights(context, { policy: 'payload', otherwise: 'Not run again', action: 'create a task' });
+  return orUnknown(create(made, args, context, engine), engine, (message) => ({ done: false, message }));
+}
+
+async function create(made: TaskRecord, args: string, context: OperatorContext, engine: EngineContext): Promise<Began> {
   const { record, text } = withInput(made, args);
   const input = roundInput(made, args, workflowKeeps(record, args));
   if (input === undefined)

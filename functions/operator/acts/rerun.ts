@@ -39,6 +39,9 @@ export async function rerunTask(
   if (first === undefined) {
     return refuse('its arguments are not known any more. Set keepArguments of its tool to keep them with later tasks');
   }
+  if (tool.asksFirst && Object.keys(first.inputResponses).length === 0) {
+    return refuse(`'${record.tool}' asks before it runs, and the answers that this task got are not known`);
+  }
   const madeKey = force ? newKeyBeside(record, context.now()) : rerunKey(record);
   const made = newRecord(madeKey, record, first, tool, operator, context.now());
   const outcome = await begin(made, first.arguments, context);

@@ -1,11 +1,10 @@
-import type { EngineContext } from '../../engine/ports.ts';
 import { ENDED } from '../../tasks/attributes.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { after, type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed } from '../errors.ts';
 import { isDenied } from '../runs.ts';
-import { readRecord } from './act.ts';
+import { type ActContext, readRecord } from './act.ts';
 
 /** What the act of an operator needs, and what to say where AWS refuses it. */
 interface Rights {
@@ -17,9 +16,11 @@ interface Rights {
 }
 
 /** The context of the engine, with the rights of an operator: a call that AWS refuses throws NotAllowed. */
-export function withRights(context: OperatorContext, rights: Rights): EngineContext {
+export function withRights(context: OperatorContext, rights: Rights): ActContext {
   const { store, inputs, workflow } = context;
+  let sent: TaskRecord | undefined;
   const write = async (record: TaskRecord, change: Change): Promise<boolean> => {
+    sent ??= record;
     try {
       return await store.applyBlind(record, change);
     } catch (error) {
@@ -28,8 +29,12 @@ export function withRights(context: OperatorContext, rights: Rights): EngineCont
   };
   return {
     ...context,
+    sent: () => sent,
     store: {
-      create: (record) => allowed(store.create(record), rights),
+      create(record) {
+        sent ??= record;
+        return allowed(store.create(record), rights);
+      },
       get: (key) => readRecord(key, rights.policy === 'payload', context),
       // No policy allows to read a record back by a write.
       async apply(record, change) {

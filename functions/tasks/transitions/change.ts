@@ -49,6 +49,16 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   return { ...kept, ...change.set, ...events };
 }
 
+/**
+ * Whether a change whose conditions did not hold was made all the same: the AWS client repeats a write whose answer was
+ * lost. Its event shows that.
+ */
+export function isWritten({ events = [] }: TaskRecord, { event }: Change): boolean {
+  const same = ({ at, what, who, reason }: TaskEvent) =>
+    at === event?.at && what === event.what && who === event.who && reason === event.reason;
+  return events.some(same);
+}
+
 /** In ms since the epoch: from then on every reader sees an unfinished task as failed. All late writes are over. */
 export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
