@@ -3,7 +3,7 @@ import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import type { Act, OperatorContext } from '../../functions/operator/context.ts';
+import type { Act, OperatorContext, ServerFacts } from '../../functions/operator/context.ts';
 import { type ClientOptions, clientConfig, quiet } from '../../functions/tasks/aws/client.ts';
 import { dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
 import { stepFunctions } from '../../functions/tasks/aws/step-functions.ts';
@@ -43,20 +43,34 @@ const RETRIES = { requestTimeout: 10_000, attempts: 4 };
 export async function connect(target: Target, { folder, audit }: Surroundings): Promise<OperatorContext> {
   const dev = target.stack === undefined ? await findDevSession(folder, target.pid) : undefined;
   const access = dev === undefined ? await deployed(target) : accessTo(dev);
-  const options = { ...RETRIES, ...access };
-  const config = clientConfig(options);
+  const config = clientConfig({ ...RETRIES, ...access });
   const cloudFormation = new CloudFormationClient(config);
   const sts = new STSClient(config);
   const stacks = target.stack === undefined ? (dev?.stacks ?? []) : [target.stack];
   const server = await firstServer(stacks, (stack) => discover(cloudFormation, config.region, stack, target.server));
+  const who = async () => {
+    if (dev !== undefined) return userInfo().username;
+    return (await sts.send(new GetCallerIdentityCommand())).Arn ?? 'unknown';
+  };
+  return contextOf(server, access, { who, audit });
+}
+
+/** What the verbs need to act on a server, by AWS clients that connect so. */
+export function contextOf(
+  server: ServerFacts,
+  access: Access,
+  acting: Pick<OperatorContext, 'who' | 'audit'>,
+): OperatorContext {
+  const options = { ...RETRIES, ...access };
+  const config = clientConfig(options);
   const db = dynamoDb({ ...options, attempts: 5 });
   const states = stepFunctions(options);
   const results = resultStore({ bucket: server.bucket, ...access });
-  const store = taskStore(db, server.table, 'operator');
   return {
+    ...acting,
     server,
     reads: operatorReads(db, server.table),
-    store,
+    store: taskStore(db, server.table, 'operator'),
     // The verbs name each workflow by its whole ARN.
     workflow: workflow(states, ''),
     inputs: inputStore(results),
@@ -70,11 +84,6 @@ export async function connect(target: Target, { folder, audit }: Surroundings): 
     logs: quiet(new CloudWatchLogsClient(config)),
     // The endpoint in the environment counts, not the host in the URL of a queue.
     sqs: quiet(new SQSClient({ ...config, useQueueUrlAsEndpoint: false })),
-    who: async () => {
-      if (dev !== undefined) return userInfo().username;
-      return (await sts.send(new GetCallerIdentityCommand())).Arn ?? 'unknown';
-    },
-    audit,
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

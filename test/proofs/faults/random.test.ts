@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { synthApp } from '../../../local/testing.ts';
-import { type BugName, bugs, bugsOf, plant } from './random/bugs.ts';
+import { type BugName, bugs, bugsOf, runWith } from './random/bugs.ts';
+import { operatorBugs } from './random/operators/bugs.ts';
+import type { Bug } from './random/operators/operators.ts';
 import { planOf } from './random/plan.ts';
 import { explain, runSchedules } from './random/schedules.ts';
 
@@ -63,7 +65,7 @@ describe('on Express', () => {
     const { kind } = bugs[name];
     const kinds = new Set<string>();
     const seeds = Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1);
-    for await (const { violations } of runSchedules(plant(name, express, join(folder, `express ${name}`)), seeds)) {
+    for await (const { violations } of runWith(name, express, join(folder, `express ${name}`), seeds)) {
       for (const violation of violations) kinds.add(violation.kind);
       if (kinds.has(kind)) break;
     }
@@ -91,19 +93,32 @@ describe('a bug is found by random faults', () => {
     const { kind } = bugs[name];
     const seeds = new Set([...first, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)]);
     const kinds = new Set<string>();
-    for await (const { violations } of runSchedules(plant(name, app, join(folder, name)), seeds)) {
+    for await (const { violations } of runWith(name, app, join(folder, name), seeds)) {
       for (const violation of violations) kinds.add(violation.kind);
       if (kinds.has(kind)) break;
     }
     expect([...kinds]).toContain(kind);
   });
 
+  test('those of operators, which are planted all at once', async () => {
+    const missing = new Map(Object.entries(operatorBugs));
+    const bug: Bug = (real) => Object.values(operatorBugs).reduce((context, { operators }) => operators(context), real);
+    const seeds = new Set([1, 10, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)]);
+    for await (const { violations } of runSchedules(app, seeds, { bug })) {
+      for (const [name, { kind, says }] of missing) {
+        if (violations.some((one) => one.kind === kind && says.test(one.what))) missing.delete(name);
+      }
+      if (missing.size === 0) break;
+    }
+    expect([...missing.keys()]).toEqual([]);
+  });
+
   test('and its seed finds it again, in a separate cloud', async () => {
     const { kind } = bugs['no second try'];
-    const assembly = plant('no second try', app, join(folder, 'again'));
     let again = 0;
     // A busy machine orders the calls of a schedule differently now and then: it may take more tries than two.
-    for await (const { violations } of runSchedules(assembly, Array(10).fill(120), { perCloud: 1 })) {
+    const tries = runWith('no second try', app, join(folder, 'again'), Array(10).fill(120), { perCloud: 1 });
+    for await (const { violations } of tries) {
       if (violations.some((violation) => violation.kind === kind)) again++;
       if (again === 2) break;
     }

@@ -1,15 +1,20 @@
 import { cpSync } from 'node:fs';
 import { changeAssembly } from '../../../support/change-assembly.ts';
 import type { Violation } from './judge.ts';
+import { operatorBugs } from './operators/bugs.ts';
+import type { Bug as OperatorBug } from './operators/operators.ts';
+import { runSchedules, type ScheduleOptions } from './schedules.ts';
 
-/** What a bug makes of one file of a cloud assembly. */
 interface Bug {
   /** What the schedules must find. */
   readonly kind: Violation['kind'];
   /** Only with this engine. @default standard */
   readonly engine?: 'express';
-  readonly file: (name: string) => boolean;
-  readonly plant: (text: string) => string;
+  /** A file of the cloud assembly, and what it becomes. */
+  readonly file?: (name: string) => boolean;
+  readonly plant?: (text: string) => string;
+  /** What operators use in place of their context. */
+  readonly operators?: OperatorBug;
 }
 
 const isTemplate = (name: string) => name.endsWith('.template.json');
@@ -122,6 +127,7 @@ export const bugs = {
         'if($1.round===1)return',
       ),
   },
+  ...operatorBugs,
 } as const satisfies Record<string, Bug>;
 
 export type BugName = keyof typeof bugs;
@@ -133,10 +139,17 @@ export const bugsOf = (engine: string): BugName[] =>
     return (bug.engine ?? 'standard') === engine || name === 'unconditional finish';
   });
 
-/** Copies an assembly to `folder`, with a bug in it. Throws if it finds no place for the bug. */
-export function plant(name: BugName, assembly: string, folder: string): string {
+/** The schedules of these seeds, with a bug. Copies the assembly to `folder` if the bug is in it. */
+export function runWith(
+  name: BugName,
+  assembly: string,
+  folder: string,
+  seeds: Iterable<number>,
+  more?: ScheduleOptions,
+) {
+  const { file, plant, operators }: Bug = bugs[name];
+  if (file === undefined || plant === undefined) return runSchedules(assembly, seeds, { ...more, bug: operators });
   cpSync(assembly, folder, { recursive: true });
-  const { file, plant: change }: Bug = bugs[name];
-  changeAssembly(folder, file, change);
-  return folder;
+  changeAssembly(folder, file, plant);
+  return runSchedules(folder, seeds, more);
 }

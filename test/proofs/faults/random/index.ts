@@ -23,7 +23,7 @@ import { parseArgs } from 'node:util';
 import { synthApp } from '../../../../local/testing.ts';
 import { plantLeak } from '../memory/leak.ts';
 import { createMemory, type Memory } from '../memory/memory.ts';
-import { type BugName, bugs, bugsOf, plant } from './bugs.ts';
+import { type BugName, bugs, bugsOf, runWith } from './bugs.ts';
 import type { Outcome } from './schedule.ts';
 import { explain, runSchedules, type ScheduleOptions } from './schedules.ts';
 
@@ -127,10 +127,10 @@ async function runLong(assembly: string, dataDir: string): Promise<boolean> {
   return all.failed.length === 0 && wrong.length === 0;
 }
 
-async function findBug(name: BugName, assembly: string): Promise<boolean> {
+async function findBug(name: BugName, assembly: string, copy: string): Promise<boolean> {
   const { kind } = bugs[name];
   let schedules = 0;
-  for await (const { plan, violations } of runSchedules(assembly, seeds)) {
+  for await (const { plan, violations } of runWith(name, assembly, copy, seeds)) {
     schedules += 1;
     const found = violations.find((violation) => violation.kind === kind);
     if (found === undefined) continue;
@@ -151,8 +151,7 @@ try {
   const fine: boolean[] = [];
   if (minutes > 0) fine.push(await runLong(assembly, join(folder, 'data')));
   else if (!values.bugs) fine.push(await runAll(assembly));
-  else
-    for (const name of bugsOf(values.engine)) fine.push(await findBug(name, plant(name, assembly, join(folder, name))));
+  else for (const name of bugsOf(values.engine)) fine.push(await findBug(name, assembly, join(folder, name)));
   process.exitCode = fine.every(Boolean) ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

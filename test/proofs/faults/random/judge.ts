@@ -2,7 +2,9 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { brokenMove, unsettled } from '../../record-rules.ts';
 import type { Look } from './client.ts';
-import { isOver, type Life } from './life.ts';
+import { idsOf, isOver, type Life } from './life.ts';
+import { judgeOperators } from './operators/judge.ts';
+import type { Operators } from './operators/operators.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
 import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from './tools.ts';
@@ -11,11 +13,14 @@ import type { Write } from './writes.ts';
 
 const KINDS = [
   ...(['lost', 'stuck', 'overwritten', 'run twice', 'wrong', 'unexplained'] as const),
-  ...(['not gone', 'broke off', 'untold'] as const),
+  ...(['not gone', 'broke off', 'untold', 'misreported', 'unaudited', 'acted twice'] as const),
 ] as const;
 
 export interface Violation {
-  /** `broke off`: the schedule itself did not end. `untold`: an event or a metric is missing, or wrong. */
+  /**
+   * `broke off`: the schedule itself did not end. `untold`: an event or a metric is missing, or wrong. `misreported`: who
+   * acted has learned what is not so. `unaudited`: an act has no audit line, a wrong one or two.
+   */
   readonly kind: (typeof KINDS)[number];
   readonly what: string;
 }
@@ -31,6 +36,7 @@ export interface Evidence {
   /** The last status on the last stream of each client; undefined if the stream did not end. */
   readonly lastTold: ReadonlyMap<string, string | undefined>;
   readonly folder: string;
+  readonly operators: Pick<Operators, 'performed' | 'audits'>;
   readonly around: Around;
 }
 
@@ -43,20 +49,21 @@ export function judge(evidence: Evidence): Violation[] {
     ...[...writes].flatMap(([taskId, history]) => ofHistory(taskId, history)),
     ...[...around.runs].flatMap(([run, begun]) => ofRun(run, begun.length, evidence)),
     ...[...around.starts].flatMap(([run, starts]) => ofStarts(run, starts.length, evidence)),
+    ...judgeOperators(evidence),
   ];
 }
 
 const violation = (kind: Violation['kind'], what: string): Violation => ({ kind, what });
 const show = (value: unknown) => JSON.stringify(value);
 
-function ofLife(life: Life, { last, lastTold, records, writes, folder, around }: Evidence): Violation[] {
+function ofLife(life: Life, { last, lastTold, records, writes, folder, operators, around }: Evidence): Violation[] {
   const { task, taskIds, ends, results, cancelled, wrong } = life;
   const name = `task ${task.number} (${task.era} ${task.tool})`;
   const found = wrong.map((what) => violation('wrong', `${name} got an answer that must not be: ${what}`));
-  for (const taskId of taskIds) {
+  for (const taskId of idsOf(life)) {
     const look = last.get(taskId);
     found.push(...ofStreams(life, taskId, writes.get(taskId) ?? []));
-    if (task.listens && lastTold.get(taskId) !== look?.status) {
+    if (task.listens && taskIds.has(taskId) && lastTold.get(taskId) !== look?.status) {
       found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
@@ -81,9 +88,12 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
     found.push(violation('wrong', `${name}: the cancel of ${taskId} was acknowledged, and it went on`));
   }
   if (life.key !== undefined && taskIds.size > 1) found.push(violation('wrong', `${name}: two tasks for one key`));
-  const looks = [...results, ...[...taskIds].flatMap((taskId) => last.get(taskId) ?? [])];
-  for (const look of looks) {
-    if (look.status === 'completed' && !isRight(task, look.text)) {
+  const looks = [
+    ...results.map((look) => ({ look, again: false })),
+    ...idsOf(life).map((taskId) => ({ look: last.get(taskId), again: life.reruns.has(taskId) })),
+  ];
+  for (const { look, again } of looks) {
+    if (look?.status === 'completed' && !isRight(task, look.text, again)) {
       found.push(violation('wrong', `${name} came to ${show(look)}`));
     }
   }
@@ -101,8 +111,11 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, around }:
   const { calls = 0, runs = 0 } = around.direct.get(task.tool) ?? {};
   if (runs > calls) found.push(violation('run twice', `${name} ran ${runs} times for ${calls} calls`));
   const charges = chargesOf(task, folder);
+  const forced = operators.performed.filter(
+    ({ act, taskId }) => act.verb === 'rerun' && act.force && taskIds.has(taskId),
+  );
   // A call that was made again without a key is another task.
-  if (task.tool === 'charge_once' && life.key !== undefined && charges > 1) {
+  if (task.tool === 'charge_once' && life.key !== undefined && charges > 1 + forced.length) {
     found.push(violation('run twice', `${name} charged ${charges} times`));
   }
   return found;
@@ -130,17 +143,19 @@ function reasonOf(record: TaskRecord | undefined): string | undefined {
 function ofRecord(record: TaskRecord, evidence: Evidence): Violation[] {
   const { taskId, status } = record;
   const { lives, writes, around } = evidence;
-  const life = lives.find(({ taskIds }) => taskIds.has(taskId));
+  const life = lives.find((one) => idsOf(one).includes(taskId));
   const task = life?.task ?? plannedOf(record, evidence);
   const whose = task === undefined ? 'of no client' : `of task ${task.number} (${task.era} ${task.tool})`;
   const open = unsettled(record);
   if (open !== undefined) return [violation('stuck', `${taskId} ${whose} ${open}`)];
-  if (status === 'cancelled' && task?.cancelAfterMs === undefined) {
+  const byOperator = record.events?.some(({ what, by }) => what === 'cancelled' && by === 'operator');
+  if (status === 'cancelled' && task?.cancelAfterMs === undefined && !byOperator) {
     return [violation('unexplained', `${taskId} ${whose} is cancelled, and no client wanted that`)];
   }
   const write = writes.get(taskId)?.find((one) => one.status === 'failed');
   if (status !== 'failed' || write === undefined) return [];
-  const told = life === undefined ? 'nothing' : life.key === undefined ? 'promise' : 'id';
+  const promised = life?.key === undefined || life.reruns.has(taskId);
+  const told = life === undefined ? 'nothing' : promised ? 'promise' : 'id';
   if (isExplained({ record, write, task, told }, around)) return [];
   return [violation('unexplained', `${taskId} ${whose} failed without a cause, by ${write.by}: ${record.error}`)];
 }

@@ -12,6 +12,8 @@ export interface Life {
   readonly key: string | undefined;
   /** Every id it was given; more than one only if it called again without a key. */
   readonly taskIds: Set<string>;
+  /** Tasks that operators have made of these: they ran them again. */
+  readonly reruns: Set<string>;
   /** Every end of a task that it was shown. */
   readonly ends: { readonly taskId: string; readonly look: Look }[];
   /** Ends of calls without a task, which have no id. */
@@ -35,12 +37,23 @@ const PAUSE_MS = 40;
 /** Each pause is so much longer than the one before. */
 const SLOWER = 1.25;
 
+/** All tasks that the client may see. */
+export const idsOf = ({ taskIds, reruns }: Life): string[] => [...taskIds, ...reruns];
+
 export const isOver = ({ status }: Look): boolean => ['completed', 'failed', 'cancelled'].includes(status);
 
 export function newLife(task: PlannedTask, client: Client, now: () => number): Life {
   return {
     ...{ task, client, now, key: task.keyed ? randomUUID() : undefined },
-    ...{ taskIds: new Set(), ends: [], results: [], cancelled: new Set(), acknowledged: [], taken: new Set() },
+    ...{
+      taskIds: new Set(),
+      reruns: new Set(),
+      ends: [],
+      results: [],
+      cancelled: new Set(),
+      acknowledged: [],
+      taken: new Set(),
+    },
     ...{ told: [], wrong: [] },
   };
 }
@@ -156,7 +169,7 @@ export async function liveOn(life: Life, folder: string): Promise<boolean> {
   if (life.key !== undefined && !isAnswered(life)) await make(life, folder);
   if (!asks(task) || task.answers === 'never') return false;
   let answered = false;
-  for (const taskId of life.taskIds) {
+  for (const taskId of idsOf(life)) {
     const seen = await look(life, taskId);
     if (seen?.status === 'input_required') await answer(life, taskId);
     answered ||= seen === undefined || !isOver(seen);

@@ -1,4 +1,5 @@
 import { createRandom, type Fault, type FaultCall, type FaultService } from '../../../../local/testing.ts';
+import { operatorsOf, type PlannedOperator } from './operators/plan.ts';
 
 /** All that a schedule decides before it begins: the same seed is the same plan. */
 export interface Plan {
@@ -12,6 +13,7 @@ export interface Plan {
   /** The same for what tells changes of tasks. */
   readonly silence: Outage | undefined;
   readonly tasks: readonly PlannedTask[];
+  readonly operators: readonly PlannedOperator[];
   readonly disturbances: readonly Disturbance[];
   /** Whether the clock goes on at the end until all tasks have expired. */
   readonly expires: boolean;
@@ -119,9 +121,10 @@ export function planOf(seed: number, deaths = DEATHS): Plan {
     return { afterMs: upTo(2 * PERIOD), what, ms: what === 'advance' ? ms : 0 };
   };
   const rate = pick(RATES);
+  const tasks = [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)];
   return {
     ...{ seed, rate, deaths, outage: chance(0.6) ? outage() : undefined, silence: silence(seed) },
-    tasks: [...Array.from({ length: TASKS }, (_, number) => task(number)), ...others(seed)],
+    ...{ tasks, operators: operatorsOf(seed, tasks) },
     disturbances: Array.from({ length: chance(0.4) ? 1 + upTo(2) : 0 }, disturbance),
     expires: seed % EXPIRE === 0,
   };

@@ -2,6 +2,7 @@ import type { RpcError } from '../../../../functions/tasks/failures.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { matchesLogicalId } from '../../../../local/testing.ts';
+import { isOperator } from './operators/connect.ts';
 import type { PlannedTask } from './plan.ts';
 import { kills, type Storm, type Strike } from './storm.ts';
 import { isExpress, isRepeatable, natural } from './tools.ts';
@@ -65,6 +66,9 @@ const MESSAGES: Readonly<Record<string, Cause>> = {
     write.at > record.deadlineAt &&
     (around.calmAt > record.deadlineAt || told === 'nothing' || task?.answers === 'never'),
   'The tool did not finish in time': tooLate,
+  // The judge of operators knows whether one has.
+  'An operator of the server ended the task': ({ record: { events = [] } }) =>
+    events.some(({ what, by }) => what === 'failed' && by === 'operator'),
 };
 
 /** And with this reason, where the message is about the tool. */
@@ -118,8 +122,9 @@ function neverStarted(one: Case): boolean {
 
 const isStart = ({ operation }: Strike) => operation === 'StartExecution';
 
-function startWasStruck({ strikes, around }: Case): boolean {
+function startWasStruck({ record, strikes, around }: Case): boolean {
   const endpoint = by('ServerEndpoint');
+  if (record.rerunOf !== undefined && strikes.some(({ caller }) => isOperator(caller))) return true;
   return strikes.some(endpoint) || around.strikes.some((strike) => isDeath(strike) && endpoint(strike));
 }
 

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
 import type { World } from '../world.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
-import { type Life, listen, live, liveOn, look, newLife } from './life.ts';
+import { idsOf, type Life, listen, live, liveOn, look, newLife } from './life.ts';
+import type { Connect } from './operators/connect.ts';
+import { type Bug, type Operators, operatorsIn } from './operators/operators.ts';
 import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
 import { isExpressApp } from './tools.ts';
@@ -26,6 +29,13 @@ export interface Outcome {
   readonly ms: number;
 }
 
+/** Who acts beside the clients, and what the server said meanwhile. */
+export interface Actors {
+  readonly connect: Connect;
+  readonly bug?: Bug | undefined;
+  readonly metrics?: Told['metrics'];
+}
+
 /** So many times faster are the waits of workflows, of retries and of events. */
 export const TIME_SCALE = 20;
 const MINUTE = 60_000;
@@ -35,6 +45,8 @@ const MOST_TTL = 60 * MINUTE;
 const RETENTION = limits.retention + MINUTE;
 /** By the second sweep, at the latest, a run that was lost starts again: 15 minutes of a task have room for it. */
 const EXPRESS_SWEEPS = 2;
+/** So many tasks that are gone an operator tries to cancel. */
+const GONE = 3;
 /** No task of the tools asks more often. */
 const ROUNDS = 4;
 /** Requests of one last look. */
@@ -44,7 +56,7 @@ const TRIES = 5;
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
  * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep.
  */
-export async function runSchedule(plan: Plan, world: World, metrics: Told['metrics'] = []): Promise<Outcome> {
+export async function runSchedule(plan: Plan, world: World, { connect, bug, metrics = [] }: Actors): Promise<Outcome> {
   const begun = performance.now();
   const { cloud } = world;
   const { now } = cloud.clock;
@@ -61,10 +73,12 @@ export async function runSchedule(plan: Plan, world: World, metrics: Told['metri
     const legacy = await legacyClient(world.url);
     storm = raise(plan, cloud.faults, now);
     const lives = plan.tasks.map((task) => newLife(task, task.era === 'modern' ? modern : legacy, now));
-    const [disturbed] = await Promise.all([disturb(plan, world), ...lives.map((life) => live(life, folder))]);
+    const operators = operatorsIn({ planned: plan.operators, lives, connect, storm, bug, seed: plan.seed });
+    const acted = lives.map((life) => live(life, folder));
+    const [disturbed] = await Promise.all([disturb(plan, world), operators.act(), ...acted]);
     storm.calm();
     const calmAt = now();
-    await settle(lives, since, folder, world);
+    const stuck = await settle(lives, operators, since, folder, world);
     const last = await lastLooks(lives);
     const lastTold = await lastStreams(lives);
     const records = new Map((await world.records(since)).map((record) => [record.taskId, record]));
@@ -73,15 +87,15 @@ export async function runSchedule(plan: Plan, world: World, metrics: Told['metri
     const { strikes, runs, invokes, direct } = storm;
     const around = { strikes, runs, invokes, direct, starts: startsIn(calls), executions, ...disturbed, calmAt };
     const writes = writesIn(calls);
-    const evidence = { lives, records, writes, last, lastTold, folder };
+    const evidence = { lives, records, writes, last, lastTold, folder, operators };
     await cloud.streams.drained();
     const violations = [
       ...judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } }),
       ...judgeTold(records, { events: cloud.events.accepted(), metrics }, since).map(untold),
     ];
-    const later = plan.expires ? await expire(lives, since, world) : [];
+    const later = plan.expires ? await expire(lives, operators, since, world) : [];
     return ended(
-      [...violations, ...later],
+      [...stuck, ...violations, ...later],
       countBy([...records.values()], ({ status }) => status),
     );
   } catch (error) {
@@ -118,8 +132,16 @@ async function disturb({ seed, disturbances }: Plan, world: World) {
   return { moves, stopped };
 }
 
-async function settle(lives: readonly Life[], since: number, folder: string, world: World): Promise<void> {
+/** Answers what should have settled, and has not. */
+async function settle(
+  lives: readonly Life[],
+  operators: Operators,
+  since: number,
+  folder: string,
+  world: World,
+): Promise<Violation[]> {
   const { clock } = world.cloud;
+  const openTasks = async () => (await world.records(since)).filter(({ status }) => !isTerminal(status));
   const goOn = async () => {
     for (let round = 0, more = true; more && round < ROUNDS; round++) {
       more = (await Promise.all(lives.map((life) => liveOn(life, folder)))).some(Boolean);
@@ -141,16 +163,36 @@ async function settle(lives: readonly Life[], since: number, folder: string, wor
   await world.sweep();
   await world.quiet();
   await goOn();
+  await operators.rerunFailed(since);
+  await world.quiet();
+  await goOn();
   if (isExpressApp()) await restart();
-  const open = (await world.records(since)).filter(({ status }) => !isTerminal(status));
-  if (open.length === 0) return;
-  const deadline = Math.max(...open.map(({ deadlineAt }) => deadlineAt));
-  clock.advance(Math.max(0, deadline + GRACE + 1 - clock.now()));
+  const open = await openTasks();
+  if (open.length === 0) return [];
+  const pass = async (tasks: readonly TaskRecord[]) => {
+    const deadline = Math.max(...tasks.map(({ deadlineAt }) => deadlineAt));
+    clock.advance(Math.max(0, deadline + GRACE + 1 - clock.now()));
+  };
+  await pass(open);
+  const late = clock.now();
+  await operators.actLate(open);
   // Before anything is repaired, readers see the same.
   await lastLooks(lives);
   clock.advance(MINUTE);
   await world.sweep();
   await world.quiet();
+  await goOn();
+  // What operators ran again that late has a deadline of its own.
+  const [stuck, again] = partition(await openTasks(), ({ createdAt }) => createdAt < late);
+  if (again.length > 0 && isExpressApp()) await restart();
+  const left = again.length === 0 ? [] : await openTasks();
+  if (left.length > 0) {
+    await pass(left);
+    clock.advance(MINUTE);
+    await world.sweep();
+    await world.quiet();
+  }
+  return stuck.map(({ taskId, status }) => ({ kind: 'stuck', what: `${taskId} is still ${status}` }));
 }
 
 async function lastStreams(lives: readonly Life[]): Promise<Map<string, string | undefined>> {
@@ -161,7 +203,7 @@ async function lastStreams(lives: readonly Life[]): Promise<Map<string, string |
 }
 
 /** Once its ttl has passed a task is gone for everybody, once it is deleted nothing is left, and nothing brings it back. */
-async function expire(lives: readonly Life[], since: number, world: World): Promise<Violation[]> {
+async function expire(lives: readonly Life[], operators: Operators, since: number, world: World): Promise<Violation[]> {
   const { cloud } = world;
   const mark = cloud.calls.mark();
   const sweep = async () => {
@@ -171,6 +213,7 @@ async function expire(lives: readonly Life[], since: number, world: World): Prom
   cloud.clock.advance(MOST_TTL + MINUTE);
   const looks = await lastLooks(lives);
   // Refused, or it would be a write.
+  await operators.cancelGone([...looks.keys()].slice(0, GONE));
   await Promise.all(
     lives.flatMap(({ taskIds, client }) => [...taskIds].map((id) => client.cancel(id).catch(() => undefined))),
   );
@@ -191,7 +234,7 @@ async function expire(lives: readonly Life[], since: number, world: World): Prom
 
 async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | undefined>> {
   const looks = lives.flatMap((life) =>
-    [...life.taskIds].map(async (taskId) => [taskId, await answered(() => look(life, taskId))] as const),
+    idsOf(life).map(async (taskId) => [taskId, await answered(() => look(life, taskId))] as const),
   );
   return new Map(await Promise.all(looks));
 }
@@ -206,6 +249,10 @@ async function answered<T>(ask: () => Promise<T | undefined>): Promise<T | undef
 }
 
 const untold = (what: string): Violation => ({ kind: 'untold', what });
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
 
 function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,6 +1,8 @@
 import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { measuredIn } from '../../told-rules.ts';
 import { worldOf } from '../world.ts';
+import { connectTo } from './operators/connect.ts';
+import type { Bug } from './operators/operators.ts';
 import { DEATHS, planOf } from './plan.ts';
 import { type Outcome, runSchedule, TIME_SCALE } from './schedule.ts';
 
@@ -16,6 +18,8 @@ export interface ScheduleOptions {
   readonly dataDir?: string;
   /** Called with each cloud before its first schedule. What it returns is called after the last one. */
   readonly onCloud?: (cloud: Cloud) => () => Promise<void>;
+  /** In what operators use. */
+  readonly bug?: Bug | undefined;
 }
 
 /**
@@ -25,7 +29,7 @@ export interface ScheduleOptions {
 export async function* runSchedules(
   assembly: string,
   seeds: Iterable<number>,
-  { perCloud = PER_CLOUD, deaths = DEATHS, dataDir, onCloud }: ScheduleOptions = {},
+  { perCloud = PER_CLOUD, deaths = DEATHS, dataDir, onCloud, bug }: ScheduleOptions = {},
 ): AsyncGenerator<Outcome> {
   const left = seeds[Symbol.iterator]();
   let next = left.next();
@@ -42,8 +46,9 @@ export async function* runSchedules(
     const onEnd = onCloud?.(cloud);
     try {
       const world = worldOf(cloud);
+      const connect = await connectTo(cloud);
       for (let run = 0, broken = false; run < perCloud && !broken && !next.done; run++) {
-        const outcome = await runSchedule(planOf(next.value, deaths), world, metrics);
+        const outcome = await runSchedule(planOf(next.value, deaths), world, { connect, bug, metrics });
         cloud.calls.forget();
         metrics.length = 0;
         next = left.next();

@@ -8,6 +8,7 @@ import {
   objectOf,
   randomFaults,
 } from '../../../../local/testing.ts';
+import { UNHARMED } from './operators/connect.ts';
 import type { Outage, Plan } from './plan.ts';
 import { isDirect, isExpressApp } from './tools.ts';
 import { type Whose, whose } from './whose.ts';
@@ -36,6 +37,8 @@ export interface Storm {
   readonly invokes: ReadonlyMap<string, readonly Begun[]>;
   /** Of a tool that never is a task: how often the endpoint began with a call of it, and how often it ran. */
   readonly direct: ReadonlyMap<string, { readonly calls: number; readonly runs: number }>;
+  /** Fails calls of one caller, also after the calm. */
+  trouble(caller: string, outage: Outage): FaultHandle;
   /** No more faults; runs are counted on. */
   calm(): void;
   end(): void;
@@ -61,7 +64,8 @@ export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faul
     return fault;
   };
   const label = labels();
-  const random = randomFaults({ seed, rate, longestMs: 40, label });
+  const only = ({ caller }: FaultCall) => caller !== UNHARMED;
+  const random = randomFaults({ seed, rate, longestMs: 40, label, only });
   const deaths = new Map<string, number>();
   const byChance: Choose = (call) => {
     const fault = random(call);
@@ -70,8 +74,8 @@ export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faul
   };
   const handles: FaultHandle[] = [faults.use(byChance)];
   if (isExpressApp()) {
-    const only = ({ operation }: FaultCall) => operation === 'RunExpress';
-    const ofRuns = randomFaults({ seed: seed + EXPRESS_SEED, rate: EXPRESS_RATE, longestMs: 200, label, only });
+    const runs = ({ operation }: FaultCall) => operation === 'RunExpress';
+    const ofRuns = randomFaults({ seed: seed + EXPRESS_SEED, rate: EXPRESS_RATE, longestMs: 200, label, only: runs });
     handles.push(
       faults.use((call) => {
         const fault = ofRuns(call);
@@ -106,6 +110,7 @@ export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faul
     runs,
     invokes,
     direct,
+    trouble: (caller, outage) => faults.use(inARow(outage, note, (call) => call.caller === caller)),
     calm: () => handles.forEach((handle) => void handle.remove()),
     end: () => counting.remove(),
   };
@@ -124,7 +129,10 @@ function labels(): (call: FaultCall) => string {
     const label = known.get(taskId);
     if (label !== undefined) return label;
     // One under a key is looked for before it is put.
-    const tool = String(objectOf(objectOf(call.input.Item).tool).S ?? 'keyed');
+    const { tool: named, rerunOf } = objectOf(call.input.Item);
+    const first = objectOf(rerunOf).S;
+    const made = first === undefined ? String(objectOf(named).S ?? 'keyed') : `again ${known.get(String(first))}`;
+    const tool = call.caller === UNHARMED ? 'twin' : made;
     const count = (counts.get(tool) ?? 0) + 1;
     counts.set(tool, count);
     known.set(taskId, `${tool} ${count}`);
@@ -139,11 +147,15 @@ function isDied(label: string, deaths: Map<string, number>, oneIn: number): bool
 }
 
 /** By the order in which such calls come: an outage knows no tasks. */
-function inARow(outage: Outage, note: (call: FaultCall, fault: Fault) => Fault): Choose {
+function inARow(
+  outage: Outage,
+  note: (call: FaultCall, fault: Fault) => Fault,
+  only = ({ caller }: FaultCall) => caller !== UNHARMED,
+): Choose {
   const { service, operation, at, first, calls, fault } = outage;
   let seen = 0;
   return (call) => {
-    if (call.service !== service || call.operation !== operation || call.at !== at) return undefined;
+    if (call.service !== service || call.operation !== operation || call.at !== at || !only(call)) return undefined;
     seen++;
     return seen > first && seen <= first + calls ? note(call, fault) : undefined;
   };

@@ -46,8 +46,22 @@ export const asks = ({ tool }: PlannedTask): boolean => tool.startsWith('ask');
 /** The one answer that all questions of these tools take. */
 export const ANSWER = { action: 'accept', content: { ok: true, name: 'Ada' } };
 
-/** Whether this is what the tool returns, as the text of its result. */
-export function isRight(task: PlannedTask, text: string | undefined): boolean {
+const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
+  ask_two: ['first', 'second'],
+  ask_twice: ['same'],
+  ask_first: ['who'],
+};
+
+/** The same answer as an operator gives it, to each question of the tool. */
+export const answersTo = (tool = ''): (readonly [question: string, answer: string])[] =>
+  (QUESTIONS[tool] ?? ['confirm']).map((question) => [question, JSON.stringify(ANSWER)]);
+
+/**
+ * Whether this is what the tool returns, as the text of its result.
+ *
+ * @param again of a task that an operator ran again: it has the first answers from the beginning
+ */
+export function isRight(task: PlannedTask, text: string | undefined, again = false): boolean {
   const { tool, args } = task;
   if (tool === 'sleep') return text === `slept ${args.ms} ms`;
   if (tool === 'steps') return text === 'done';
@@ -57,7 +71,7 @@ export function isRight(task: PlannedTask, text: string | undefined): boolean {
   const value = parsed(text);
   // A run that surely never happened is repeated, too.
   if (tool.startsWith('charge')) return value?.attempt >= (args.crashes ?? 0);
-  return JSON.stringify(value) === JSON.stringify(returned(tool, args));
+  return JSON.stringify(value) === JSON.stringify(returned(tool, args, again));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever a tool returned.
@@ -69,12 +83,12 @@ function parsed(text: string | undefined): any {
   }
 }
 
-function returned(tool: string, args: PlannedTask['args']): unknown {
+function returned(tool: string, args: PlannedTask['args'], again: boolean): unknown {
   if (tool === 'direct_echo') return { args, hadTask: false };
   if (tool === 'ask') return { answer: ANSWER, requestState: { n: 9007199254740991 }, round: 2 };
   if (tool === 'ask_two') return { first: ANSWER, second: ANSWER };
   if (tool === 'ask_twice') return { last: ANSWER };
-  if (tool === 'ask_first') return { who: ANSWER, round: 2 };
+  if (tool === 'ask_first') return { who: ANSWER, round: again ? 1 : 2 };
   return args;
 }
 

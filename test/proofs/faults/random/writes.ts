@@ -1,5 +1,5 @@
 import type { Status } from '../../../../functions/tasks/record.ts';
-import { type Call, type JsonObject, objectOf } from '../../../../local/testing.ts';
+import { type Call, type JsonObject, listOf, objectOf } from '../../../../local/testing.ts';
 
 /** A write of a task's record that was carried out, answered or not. */
 export interface Write {
@@ -11,6 +11,8 @@ export interface Write {
   /** As the write sets it; undefined where it leaves it. */
   readonly status: Status | undefined;
   readonly round: number | undefined;
+  /** The reason of an operator, in the event that it adds. */
+  readonly reason?: string | undefined;
 }
 
 /** What happened to each task, in order, by id. */
@@ -27,7 +29,9 @@ export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
     const set = (name: string) => (Item === undefined ? values[`:${name}`] : objectOf(Item)[name]);
     const history = histories.get(taskId) ?? [];
     const status = text(set('status')) as Status | undefined;
-    history.push({ by: caller, at, landedAt, status, round: number(set('round')) });
+    const events = objectOf(Item === undefined ? values[':event'] : objectOf(Item).events);
+    const reason = text(objectOf(objectOf(listOf(events.L)[0]).M).reason);
+    history.push({ by: caller, at, landedAt, status, round: number(set('round')), ...(reason && { reason }) });
     histories.set(taskId, history);
   }
   return histories;
