@@ -1,11 +1,10 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
-import { deployService } from '../functions/examples/deploy/definition.ts';
+import { handler as deployService } from '../functions/examples/deploy-service.ts';
 import { handler as greet } from '../functions/examples/greet.ts';
 import { inspectRegions } from '../functions/examples/inspect-regions.ts';
-import { profileDataset } from '../functions/examples/profile/definition.ts';
-import { researchTopic } from '../functions/examples/research/definition.ts';
+import { handler as profileDataset } from '../functions/examples/profile-dataset.ts';
 
 /** The app you edit: one server and its tools. */
 const app = new App();
@@ -19,9 +18,8 @@ const server = new McpTaskServer(stack, 'Server', {
 });
 
 server.addTool('greet', { ...greet.definition, handler: tool('greet', 5) });
-server.addTool('profile_dataset', { ...profileDataset, handler: tool('profile-dataset', 600) });
-server.addTool('deploy_service', { ...deployService, handler: tool('deploy-service', 60) });
-server.addTool('research_topic', { ...researchTopic, handler: tool('research-topic', 60) });
+server.addTool('profile_dataset', { ...profileDataset.definition, handler: tool('profile-dataset', 60) });
+server.addTool('deploy_service', { ...deployService.definition, handler: tool('deploy-service', 60) });
 server.addTool('inspect_regions', {
   ...inspectRegions,
   stateMachine: new StateMachine(stack, 'inspect-regions', {

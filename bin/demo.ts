@@ -59,12 +59,12 @@ async function modernTasks(url: URL): Promise<void> {
 }
 
 async function legacyTask(url: URL): Promise<void> {
-  title('3. profile_dataset computes over 100,000 rows (the older revision, 2025-11-25)');
+  title('3. profile_dataset works in steps (a function, the older revision, 2025-11-25)');
   const client = new Client1(info, { capabilities: {} });
   // The SDK's own transport types do not pass exactOptionalPropertyTypes.
   await client.connect(new Transport1(url) as Parameters<typeof client.connect>[0]);
   try {
-    await run(client, 'profile_dataset', { sample: 'orders', columns: ['country', 'total', 'rating'] });
+    await run(client, 'profile_dataset', { columns: ['country', 'total', 'rating'] });
   } finally {
     await client.close();
   }

@@ -30,11 +30,10 @@ export const indent = (text: string): string => text.replace(/^(?=.)/gm, '  ');
 
 const cut = (line: string): string => (line.length > WIDTH ? `${line.slice(0, WIDTH - 1)}…` : line);
 
-/** The part that is done, from "3/12" or "40,000 of 100,000" in a message; undefined for a status without numbers. */
+/** The part that is done, from "3/12" in a message. Undefined for a status without numbers. */
 function fractionOf(message: string): number | undefined {
-  const [, done, total] = /([\d,]+)\s*(?:\/|of)\s*([\d,]+)/.exec(message) ?? [];
-  if (done === undefined || total === undefined) return undefined;
-  return Math.min(1, Number(done.replaceAll(',', '')) / Number(total.replaceAll(',', '')));
+  const [, done, total] = /(\d+)\/(\d+)/.exec(message) ?? [];
+  return total === undefined ? undefined : Math.min(1, Number(done) / Number(total));
 }
 
 function bar(fraction = 0): string {

@@ -19,12 +19,12 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
 
 /**
  * A NodejsFunction, bundled as this project bundles its functions (docs/architecture/requests.md, "Cold start"): Node 24 on
- * arm64, one CommonJS file with the AWS SDK in it, `.gz` files as bytes, and a source map. The AWS clients that `defineTool`
- * needs are separate files: a run loads them at first use. By default it has a log group that keeps lines for a month, as
- * JSON, and a role that may write them and nothing else. A tool may also be any other Lambda function.
+ * arm64, one CommonJS file with the AWS SDK in it, and a source map. The AWS clients that `defineTool` needs are separate
+ * files: a run loads them at first use. By default it has a log group that keeps lines for a month, as JSON, and a role that
+ * may write them and nothing else. A tool may also be any other Lambda function.
  *
  * @example
- * new ToolFunction(stack, 'CountWords', { entry: 'functions/examples/count-words.ts', timeout: Duration.seconds(30) });
+ * new ToolFunction(stack, 'CountWords', { entry: 'functions/count-words.ts', timeout: Duration.seconds(30) });
  */
 export class ToolFunction extends NodejsFunction {
   constructor(scope: Construct, id: string, props: ToolFunctionProps) {
@@ -42,7 +42,6 @@ export class ToolFunction extends NodejsFunction {
       target: 'node24',
       mainFields: ['module', 'main'],
       bundleAwsSDK: true,
-      loader: { '.gz': 'binary' },
       // Stacks name the tool's own files and lines. The map leaves out their text, which the author has.
       sourceMap: true,
       sourcesContent: false,

@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { watch } from 'chokidar';
 
 /** Extensions of the files that a synthesis may read, or a build whose inputs are not known yet. */
-const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json', '.jsonata', '.py', '.gz']);
+const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.json', '.jsonata', '.py']);
 /** Time to wait for the next write, in milliseconds: editors write a file in several steps. */
 const SETTLE = 30;
 

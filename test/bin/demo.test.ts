@@ -24,7 +24,7 @@ test('a run of the demo prints what clients see, in at most 5,000 bytes and 100 
   expect(lines.filter((line) => /^task \w{30,}$/.test(line))).toHaveLength(3);
   expect(stdout).toMatch(/^ {2}\? Deploy checkout [\s\S]*^ {2}> yes$/m);
   expect(lines.some((line) => BAR.test(line))).toBe(true);
-  for (const result of ['Deployed checkout 2.4.0', 'Best: ', 'Profile of sample "orders"']) {
+  for (const result of ['Deployed checkout 2.4.0', 'Best: ', 'Profile of 1000 rows']) {
     expect(stdout).toMatch(new RegExp(`^  ${result}`, 'm'));
   }
 });
@@ -53,7 +53,7 @@ test('the README shows lines of its output', () => {
   expect(outcomes.filter((line) => !lines.includes(line))).toEqual([]);
   // A poll may miss a step: then its bar is not in this run, but its title is in the plan.
   for (const line of excerpt.filter((one) => BAR.test(one))) {
-    const [, step, title] = /^\[█+·*\] Step (\d)\/7: (.*)$/.exec(line) ?? [];
+    const [, step, title] = /^\[█+·*\] Step (\d)\/6: (.*)$/.exec(line) ?? [];
     expect(lines).toContain(`    ${step}. ${title}`);
   }
 });

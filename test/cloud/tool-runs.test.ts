@@ -40,9 +40,12 @@ describe('a function that crashes, or works for long', () => {
     expect(count()).toBe(1);
   });
 
-  test('is stopped by a cancel within a heartbeat; nothing is written after that', async () => {
+  test.each([
+    ['waits', false],
+    ['computes', true],
+  ])('that %s stops at its next check after a cancel, and writes nothing more (C-25, C-27)', async (_, computes) => {
     const { file, count } = ledger();
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file } });
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file, computes } });
     const { taskId } = body.result;
     const works = () =>
       cloud()
@@ -53,6 +56,7 @@ describe('a function that crashes, or works for long', () => {
     await modernRequest(url(), 'tasks/cancel', { taskId });
     const mark = cloud().calls.mark();
     await expect.poll(count).toBe(1);
+    await expect.poll(works, { interval: 20 }).toBe(false);
     await sleep(200);
     expect(await get(taskId)).toMatchObject({ status: 'cancelled' });
     const writes = cloud()

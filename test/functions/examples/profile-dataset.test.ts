@@ -1,89 +1,111 @@
-import { expect, test, vi } from 'vitest';
-import type { ProfileArguments } from '../../../functions/examples/profile/definition.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
 import { handler } from '../../../functions/examples/profile-dataset.ts';
-import type { ToolEvent } from '../../../functions/tool/index.ts';
+import type { InputResponse, ToolResult } from '../../../functions/tool/index.ts';
 import { runTool } from '../../../functions/tool/testing.ts';
 
-// Files share a process: another one may have loaded what is replaced here.
-vi.hoisted(() => vi.resetModules());
+const valid = new Ajv2020({ strict: true }).compile(handler.definition.outputSchema ?? {});
+const accept = (content: Record<string, unknown>): InputResponse => ({ action: 'accept', content });
+const { runWith } = handler;
 
-// The bundler embeds this file; here it is read.
-vi.mock('../../../functions/examples/profile/source/samples.ts', async () => {
-  const { readFileSync } = await import('node:fs');
-  const orders = readFileSync(new URL('../../../functions/examples/samples/orders.csv.gz', import.meta.url));
-  return { samples: { orders } };
-});
+interface Profile {
+  readonly rows: number;
+  readonly columns: readonly object[];
+  readonly outliers: number;
+}
 
-test('profiles a small CSV', async () => {
-  const { result } = await runTool(handler, { csv: 'a;b\n1;2\n3;4\n', delimiter: ';' });
-  expect(result).toMatchObject({
-    content: [{ type: 'text', text: expect.stringContaining('2 rows, 2 columns') }],
-    structuredContent: { source: 'the CSV sent', rows: 2, bootstrap: 500, columns: [{ mean: 2 }, { mean: 3 }] },
+function parts(result: unknown) {
+  const { content, structuredContent } = result as ToolResult<Profile>;
+  expect(valid(structuredContent), JSON.stringify(valid.errors)).toBe(true);
+  return { lines: content?.[0]?.type === 'text' ? String(content[0].text).split('\n') : [], found: structuredContent };
+}
+
+test('asks for the columns, profiles each in a step, asks again, and appends the rows', async () => {
+  const answers = { columns: accept({ columns: ['country', 'total'] }), appendix: accept({ append: true }) };
+  const { result, rounds, asked, progress } = await runTool(handler, {}, { answers });
+  expect([rounds, Object.keys(asked)]).toEqual([3, ['columns', 'appendix']]);
+  expect(asked.columns?.params).toMatchObject({
+    requestedSchema: { properties: { columns: { items: { enum: ['total', 'country', 'rating'] } } } },
   });
-  expect(result).not.toHaveProperty('isError');
+  const { lines, found } = parts(result);
+  expect(found).toMatchObject({
+    rows: 1_000,
+    columns: [
+      { name: 'country', missing: 0, distinct: 5, most: expect.stringMatching(/^[A-Z]{2}$/) },
+      { name: 'total', min: 10, max: expect.any(Number) },
+    ],
+  });
+  expect(found?.outliers).toBeGreaterThan(5);
+  expect(lines).toHaveLength(3 + (found?.outliers ?? 0));
+  // Both columns in round 2, and at once in round 3.
+  expect(progress.map(({ message }) => message)).toEqual(
+    [...Array(2)].flatMap(() => ['Profiling country (1/2)', 'Profiling total (2/2)']),
+  );
 });
 
-test('profiles some columns of the shipped sample, with progress in percent', async () => {
-  const args: ProfileArguments = { sample: 'orders', columns: ['quantity', 'weight_kg', 'note'], bootstrap: 2 };
-  const { result, progress } = await runTool(handler, args);
-  expect(result).toMatchObject({
-    structuredContent: {
-      source: 'sample "orders"',
-      rows: 100_000,
-      columns: [
-        { name: 'quantity', type: 'integer', missing: 0, distinct: 9, min: 1, max: 9 },
-        { name: 'weight_kg', type: 'number', missing: 2_996, invalid: 418 },
-        { name: 'note', type: 'string', distinct: 4 },
-      ],
-      correlations: [{ a: 'quantity', b: 'weight_kg' }],
+test('a run after a crash takes finished columns from their steps', async () => {
+  const memory: string[] = [];
+  const reports: string[] = [];
+  const host = {
+    async progress(_task: unknown, message: string) {
+      reports.push(message);
+      if (reports.length === 3) throw new Error('crash');
+      return true;
     },
+    alive: async () => true,
+    remember: async (_task: unknown, text: string) => memory.push(text) > 0,
+    recall: async () => memory.at(-1),
+    keep: async (_task: unknown, result: unknown) => result,
+  };
+  const task = { taskId: 't', owner: 'o', table: 't', results: 'r', round: 1, deadline: 0 };
+  const event = (attempt: number) => ({
+    name: 'profile_dataset',
+    arguments: {},
+    accepts: [],
+    inputResponses: {},
+    requestState: null,
+    task: { ...task, attempt },
   });
-  expect(progress[0]).toEqual({ message: 'Read 1,000 rows', progress: expect.closeTo(5, 0), total: 100 });
-  const percents = progress.map((report) => report.progress ?? -1);
-  expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+  await expect(runWith(event(0), host)).rejects.toThrow('crash');
+  const { found } = parts(await runWith(event(1), host));
+  // Each of the three columns once.
+  expect(memory).toHaveLength(3);
+  expect(found?.columns).toHaveLength(3);
+});
+
+test('profiles numbers, text, missing values and outliers of a small CSV', async () => {
+  const csv = 'n,t\n1,b\n2,"a, c"\n3,b\n,\n4,b\n100,b\n';
+  const { result, asked } = await runTool(handler, { csv }, { accepts: [] });
+  expect(asked).toEqual({});
+  expect(parts(result).found).toEqual({
+    rows: 6,
+    columns: [
+      { name: 'n', missing: 1, distinct: 5, min: 1, median: 3, max: 100 },
+      { name: 't', missing: 1, distinct: 2, most: 'b' },
+    ],
+    outliers: 1,
+  });
+});
+
+test('appends nothing unless the answer says so', async () => {
+  for (const appendix of [accept({ append: false }), { action: 'decline' } as const]) {
+    const { result } = await runTool(handler, { columns: ['total'] }, { answers: { appendix } });
+    expect(parts(result).lines).toHaveLength(2);
+  }
 });
 
 test('stops at the first report once the task is over', async () => {
-  const { result, progress } = await runTool(handler, { sample: 'orders' }, { cancelInRound: 1 });
+  const { result, progress } = await runTool(handler, {}, { accepts: [], cancelInRound: 1 });
   expect(result).toMatchObject({ isError: true });
-  // None, if its look after a second comes first.
   expect(progress.length).toBeLessThanOrEqual(1);
 });
 
-test('stops at its next check after a cancel, also in long stretches without a report', async () => {
-  const task = { taskId: 't', owner: 'o', table: 't', results: 'r', round: 1, attempt: 0, deadline: 0 };
-  const rows = Array.from({ length: 200_000 }, (_, row) => `${(row * 7_919) % 10_007},${(row * 31) % 977}`);
-  const csv = `a,b\n${rows.join('\n')}`;
-  const checks = { before: 0, after: 0 };
-  let cancelled = false;
-  const host = {
-    progress: async () => true,
-    alive: async () => {
-      checks[cancelled ? 'after' : 'before']++;
-      return !cancelled;
-    },
-    remember: async () => true,
-    recall: async () => undefined,
-    keep: async (_task: unknown, result: unknown) => result,
-  };
-  const event = { name: 'profile_dataset', task, accepts: [], inputResponses: {}, requestState: null };
-  const args: ProfileArguments = { csv, bootstrap: 1_000 };
-  const run = handler.runWith({ ...event, arguments: args } satisfies ToolEvent, host);
-  // Each check comes a second after the last one at the earliest: it resamples by then.
-  await expect.poll(() => checks.before).toBe(2);
-  cancelled = true;
-  expect(await run).toMatchObject({ isError: true });
-  expect(checks.after).toBe(1);
-});
-
 test.each([
-  [{}, /exactly one of/],
-  [{ csv: 'a,b\n1\n' }, /malformed/],
-  [{ csv: 'a\n1\n', columns: ['b'] }, /No such column/],
-  [{ url: 'https://127.0.0.1/x.csv' }, /not on the public internet/],
-  [{ url: 'http://data.example/x.csv' }, /Only https/],
-])('%o is a result that says what to do', async (args, message) => {
-  expect((await runTool(handler, args)).result).toEqual({
+  [{ csv: 'a,b\n1\n' }, {}, /malformed/],
+  [{ csv: 'a\n1\n', columns: ['b'] }, {}, /No such column: b/],
+  [{}, { columns: { action: 'decline' } as const }, /no columns were chosen/],
+])('%o with the answer %o is a result that says what to do', async (args, answers, message) => {
+  expect((await runTool(handler, args, { answers })).result).toEqual({
     isError: true,
     content: [{ type: 'text', text: expect.stringMatching(message) }],
   });

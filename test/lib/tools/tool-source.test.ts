@@ -26,7 +26,7 @@ test('a deployed template says nothing of the files of this machine', () => {
 
 test('dev is told the file, and the options of esbuild that the bundling stands for', () => {
   const { Metadata, Properties } =
-    functionOf(true, { define: { A: '1' }, externalModules: ['x'], banner: '/**/' }) ?? {};
+    functionOf(true, { define: { A: '1' }, externalModules: ['x'], banner: '/**/', loader: { '.gz': 'binary' } }) ?? {};
   expect(Metadata?.[MARK]).toEqual({
     entry: expect.stringMatching(/\/functions\/examples\/greet\.ts$/),
     options: {

@@ -1,6 +1,6 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { researchTopic } from '../../../functions/examples/research/definition.ts';
+import { handler as profile } from '../../../functions/examples/profile-dataset.ts';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** What the page of the tasks has to show: questions, failures, retries, and texts that are no friends. */
@@ -9,8 +9,8 @@ const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPo
 const toolFunction = (id: string, entry: string) =>
   new ToolFunction(stack, id, { entry, timeout: Duration.seconds(60) });
 
-const research = toolFunction('Research', 'functions/examples/research-topic.ts');
-server.addTool('research_topic', { ...researchTopic, handler: research });
+const profiler = toolFunction('Profile', 'functions/examples/profile-dataset.ts');
+server.addTool('profile_dataset', { ...profile.definition, handler: profiler });
 
 const handler = toolFunction('Tools', 'test/support/apps/tools.ts');
 const tool = { handler, inputSchema: { type: 'object' }, taskSupport: 'required' } as const;

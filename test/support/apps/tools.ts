@@ -1,6 +1,7 @@
+import { pbkdf2Sync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
@@ -73,11 +74,17 @@ const returnsExactly = defineTool(
   ({ json }) => JSON.parse(json) as object,
 );
 
-/** Works without a report until its signal tells it to stop, and says so in a file. */
+/** Works without a report until its signal aborts, and notes that in a file. With `computes` it pauses for no time. */
 const spin = defineTool(
-  { description: 'd', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
-  async ({ file = '' }, task) => {
-    while (!task.signal.aborted) await sleep(10);
+  {
+    description: 'd',
+    inputSchema: { type: 'object', properties: { file: { type: 'string' }, computes: { type: 'boolean' } } },
+  },
+  async ({ file = '', computes = false }, task) => {
+    while (!task.signal.aborted) {
+      if (computes) pbkdf2Sync('', '', 20_000, 32, 'sha256');
+      await (computes ? breathe() : sleep(10));
+    }
     await appendFile(file, `stopped ${Date.now()}\n`);
     return null;
   },
