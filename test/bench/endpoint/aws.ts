@@ -1,26 +1,24 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { createTable, type Table } from '../../support/engine/table.ts';
+import type { Item } from '../../support/engine/values.ts';
 
 export interface AwsDouble {
   readonly url: string;
   close(): void;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/**
- * An AWS on 127.0.0.1 that answers at once and remembers only the items that were put. It checks nothing: it is for
- * running a function's own code, not for testing it.
- */
+/** An AWS on 127.0.0.1 that answers at once, with the table in memory. Runs that are started never begin. */
 export async function startAws(): Promise<AwsDouble> {
-  const items = new Map<string, Json>();
+  const table = createTable(Date.now, () => {});
   const server = createServer(async (request, response) => {
     const target = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    const answer = (answers[target] ?? (() => ({})))(JSON.parse((await text(request)) || '{}'), items);
+    const input = JSON.parse((await text(request)) || '{}');
+    const { status, answer } = carriedOut(() => answers[target]?.(input, table) ?? {});
     const body = JSON.stringify(answer);
     const type = request.headers['content-type'] ?? 'application/x-amz-json-1.0';
-    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () => {
@@ -30,28 +28,34 @@ export async function startAws(): Promise<AwsDouble> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: requests of every operation.
-type Operation = (input: any, items: Map<string, Json>) => Json;
+function carriedOut(operation: () => object) {
+  try {
+    return { status: 200, answer: operation() };
+  } catch (error) {
+    const { name, message } = error as Error;
+    return { status: 400, answer: { __type: name, message } };
+  }
+}
 
-const keyOf = (key: Json) => JSON.stringify([key.owner, key.taskId]);
-const found = (item: Json | undefined, name: string) => (item === undefined ? {} : { [name]: item });
+// biome-ignore lint/suspicious/noExplicitAny: requests of every operation.
+type Operation = (input: any, table: Table) => object | undefined;
 
 const answers: Readonly<Record<string, Operation>> = {
-  GetItem: ({ Key }, items) => found(items.get(keyOf(Key)), 'Item'),
-  UpdateItem: ({ Key }, items) => found(items.get(keyOf(Key)), 'Attributes'),
-  PutItem({ Item }, items) {
-    items.set(keyOf(Item), Item);
-    return {};
+  GetItem: (input, table) => ({ Item: table.get(input.Key, input, false) }),
+  UpdateItem(input, table) {
+    const Attributes = table.update(input);
+    return input.ReturnValues === 'ALL_NEW' ? { Attributes } : {};
   },
-  BatchGetItem: ({ RequestItems }, items) => ({
+  PutItem: (input, table) => void table.put(input),
+  BatchGetItem: ({ RequestItems }, table) => ({
     Responses: Object.fromEntries(
-      Object.entries(RequestItems as Record<string, { Keys: Json[] }>).map(([table, { Keys }]) => [
-        table,
-        Keys.flatMap((key) => items.get(keyOf(key)) ?? []),
+      Object.entries(RequestItems as Record<string, { Keys: Item[] }>).map(([name, { Keys, ...rest }]) => [
+        name,
+        Keys.flatMap((key) => table.get(key, rest, false) ?? []),
       ]),
     ),
   }),
-  Query: () => ({ Items: [], Count: 0, ScannedCount: 0 }),
+  Query: (input, table) => ({ Items: table.query(input, false).items }),
   StartExecution: () => ({ executionArn: 'arn:aws:states:us-east-1:123456789012:execution:a:b', startDate: 0 }),
   GetSecretValue: ({ VersionStage }) => ({ SecretString: String(VersionStage) }),
 };
