@@ -42,7 +42,7 @@ export interface McpTaskServerProps extends OperationProps {
   /**
    * How many requests of one caller may wait at the same time, 1 to 1000: `subscriptions/listen`, `tasks/result`, calls
    * without a task, `get_task_result`. Callers are identified as for `maxOpenTasks`. A request above the limit is
-   * refused with HTTP 429 and `Retry-After`, or answered at once if the protocol has such an answer. @default 200
+   * refused with HTTP 429 and `Retry-After`, or answered at once if the protocol allows it. @default 200
    */
   readonly maxStreams?: number;
   /**

@@ -44,8 +44,8 @@ export async function publish(
   { Records }: DynamoDBStreamEvent,
   context: TaskEventsContext,
 ): Promise<DynamoDBBatchResponse> {
-  const told = Records.map((record) => ({ record, changes: changesIn(record) }));
-  const entries = told.flatMap(({ changes }, index) =>
+  const read = Records.map((record) => ({ record, changes: changesIn(record) }));
+  const entries = read.flatMap(({ changes }, index) =>
     changes.flatMap((change) => {
       const entry = statusChangeEntry(change, context.server);
       return entry === undefined ? [] : [{ entry, index }];
@@ -53,7 +53,7 @@ export async function publish(
   );
   const refused = await firstFailure(entries, context);
   const failed = refused === undefined ? undefined : firstYoung(Records, refused, context);
-  for (const { changes } of told.slice(0, failed)) {
+  for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
       context.print(measureLines(change, context.server));

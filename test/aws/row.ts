@@ -11,7 +11,7 @@ export interface Row {
   readonly state: string;
   /** The input of the state. @default the input of the execution */
   readonly input?: unknown;
-  /** The mocked answer of the integration; neither for a state that is no task. */
+  /** The mocked answer of the integration; absent for a state other than a task. */
   readonly result?: unknown;
   readonly error?: string;
   readonly cause?: string;

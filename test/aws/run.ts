@@ -7,7 +7,7 @@
  * minutes, since the first is throttled. AWS_ENDPOINT_URL (or …_SFN) names another AWS.
  *
  * With `--create` the stack `McpTaskServerVerify` is deployed with the CDK, checked (./verify/checks.ts) and removed
- * again: some 10 minutes and a few cents. `--tasks` runs so many tasks besides, for
+ * again: some 10 minutes and a few cents. `--tasks` also runs this many tasks, for
  * the bill; `--options` deploys it with a KMS key, a web ACL and a
  * tool that is the version of a function.
  *
@@ -33,13 +33,13 @@ const { config } = new SFNClient({});
 
 if (await hasCredentials()) {
   const region = await config.region().catch(() => 'us-east-1');
-  const right = values.create ? await create(region) : await look(region);
+  const right = values.create ? await create(region) : await check(region);
   if (!right) process.exitCode = 1;
 } else {
   console.log('skipped: no AWS credentials');
 }
 
-async function look(region: string): Promise<boolean> {
+async function check(region: string): Promise<boolean> {
   const right = await lookAtAccount(new SFNClient({ region }), region, console.log);
   const env = { TEST_STATE_ON_AWS: '1', AWS_REGION: region };
   return (await runTests('test/aws/states.test.ts', env, '--testTimeout=300000')) === 0 && right;

@@ -23,7 +23,7 @@ async function client(era: Era) {
     (await session.request(method, params, { accept: 'application/json' })).body;
 }
 
-/** Calls a tool; what it says in structured form must fit what tools/list promises of it. */
+/** Calls a tool. Its structured content must fit the schema in tools/list. */
 async function help(era: Era, name: string, args: object): Promise<Answer['body']> {
   const request = await client(era);
   const { tools } = (await request('tools/list')).result;
@@ -35,7 +35,7 @@ async function help(era: Era, name: string, args: object): Promise<Answer['body'
 }
 
 describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era) => {
-  test('come last in the list, with all that a model must know of them', async () => {
+  test('come last in the list, with all that a model must know', async () => {
     const { tools } = (await (await client(era))('tools/list')).result;
     const helpers: Answer['body'][] = tools.slice(-HELPERS.length);
     expect(helpers.map(({ name }) => name)).toEqual(HELPERS);

@@ -9,7 +9,7 @@ const META = 'mcp-task-server/idempotencyKey';
 const call = (key: string) =>
   modernRequest(url(), 'tools/call', { name: 'echo', arguments: { a: 1 } }, { headers: { 'idempotency-key': key } });
 
-/** As a client does that API Gateway or the endpoint asks to try again, as on a busy machine: it repeats the call. */
+/** Repeats a call as a client does if API Gateway or the endpoint asks for it, as on a busy machine. */
 async function taskIdOf(key: string): Promise<string> {
   const { status, body } = await call(key);
   if (body.result?.taskId !== undefined) return body.result.taskId;

@@ -25,7 +25,7 @@ async function run(json: string) {
   if (body.error !== undefined) return expect(body.error.message).toMatch(TOO_LARGE);
   const modern = await poll(url(), body.result.taskId, ({ status }) => status !== 'working');
   judge(modern, json);
-  // It says that its result lies where none is: only a wrapped function may say so.
+  // Its result claims to be in S3, and is not: only a wrapped function may refer to S3.
   if (modern.status === undefined && json.includes('resultRef')) {
     return expect(modern.error.data.reason).toBe('ResultUnavailable');
   }

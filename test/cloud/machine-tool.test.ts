@@ -36,13 +36,13 @@ async function runLegacy(name: string, args: object = {}) {
   return { taskId, task, result: (await session.request('tasks/result', { taskId })).body };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape.
+// biome-ignore lint/suspicious/noExplicitAny: tests read messages of every shape.
 async function* messages({ events }: OpenStream): AsyncGenerator<any> {
   for await (const { data } of events) if (data !== '') yield data;
 }
 
 describe('a run', () => {
-  test('costs two charged states beside those of the machine, and no function', async () => {
+  test("costs two charged states more than the machine's own, and no function", async () => {
     const mark = cloud().calls.mark();
     const { taskId, result } = await runTask(url(), 'echo', { a: 1 });
     expect(result.structuredContent).toEqual({ a: 1 });
@@ -111,13 +111,13 @@ describe.concurrent('progress', () => {
     expect([...seen.values()]).toEqual([...new Set(seen.values())].sort());
     expect(done).toMatchObject({ status: 'completed' });
     expect(done.statusMessage).toBeUndefined();
-    // A container looks every other second, however often it is asked.
+    // A container reads every other second, for any number of polls.
     const ofTask = cloud()
       .calls.since(mark)
       .filter(({ input }) => JSON.stringify(input).includes(taskId));
-    const looks = ofTask.filter(({ operation }) => operation === 'GetExecutionHistory').map(({ at }) => at);
-    const [first = 0, last = 0] = [looks[0], looks.at(-1)];
-    expect(looks.length).toBeLessThanOrEqual(2 + (last - first) / 2_000);
+    const reads = ofTask.filter(({ operation }) => operation === 'GetExecutionHistory').map(({ at }) => at);
+    const [first = 0, last = 0] = [reads[0], reads.at(-1)];
+    expect(reads.length).toBeLessThanOrEqual(2 + (last - first) / 2_000);
     expect(runsOf(taskId).map((run) => run?.transitions)).toEqual([2, 3]);
   });
 
@@ -126,14 +126,14 @@ describe.concurrent('progress', () => {
     const taskId = await startLegacy(session, 'three_steps', {}, { progressToken: 'p' });
     const request = { jsonrpc: '2.0', id: 'r', method: 'tasks/result', params: { taskId } };
     const stream = await openStream(url(), request, session.headers);
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     let answer: unknown;
     for await (const { method, params, result } of messages(stream)) {
-      if (method === 'notifications/progress') told.push(params.message);
+      if (method === 'notifications/progress') reported.push(params.message);
       if (result !== undefined) answer = result;
     }
-    expect(told.length).toBeGreaterThan(0);
-    expect(told).toEqual(steps.filter((step) => told.includes(step)));
+    expect(reported.length).toBeGreaterThan(0);
+    expect(reported).toEqual(steps.filter((step) => reported.includes(step)));
     expect(answer).toBeDefined();
     const got = await session.request('tasks/get', { taskId });
     expect(got.body.result.statusMessage).toBeUndefined();

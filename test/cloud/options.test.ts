@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud?.stop());
 
-test('a server with every option works: its roles may do what they have to', async () => {
+test('a server with every option works, with the rights of its roles', async () => {
   const headers = { authorization: `Bearer ${issuer.token()}` };
   const ask = (method: string, params: Record<string, unknown>) =>
     modernRequest(`${cloud.url}/mcp`, method, params, { headers });
@@ -29,7 +29,7 @@ test('where no tool has scopes, an expired token counts for a minute longer at m
   const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 30 })}` };
   const status = async () => (await modernRequest(`${cloud.url}/mcp`, 'tools/list', {}, { headers })).status;
   expect(await status()).toBe(200);
-  // Good for 30 s more, kept for 60 s.
+  // The token is valid for 30 more seconds, and cached for 60.
   cloud.clock.advance(50_000);
   expect(await status()).toBe(200);
   cloud.clock.advance(11_000);

@@ -55,7 +55,7 @@ test.skipIf(!hasPython)('a tool in Python asks, shows its progress and ends with
   expect(stored.length).toBe(6);
 });
 
-test.skipIf(!hasPython)('a declined question ends the tool as it says', async () => {
+test.skipIf(!hasPython)('a declined question ends the tool with its text', async () => {
   const taskId = await started(30_000);
   await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'input_required');
   await answer(taskId, false);

@@ -40,7 +40,7 @@ describe('the way of a task', () => {
     expect(units('table')).toBeLessThanOrEqual(6);
   });
 
-  test('a poll costs one read unit for the record, half a one for what its run reports, at once', async () => {
+  test('a poll costs one read unit for the record and half a unit for its report', async () => {
     const { taskId } = await runTask(url(), 'echo');
     const { body } = await modernRequest(url(), 'tools/call', { name: 'steps', arguments: { steps: 6 } });
     const working = body.result.taskId;
@@ -67,7 +67,7 @@ describe('the way of a task', () => {
     await poll(url(), working, ({ status }) => status === 'completed');
   });
 
-  test('what tasks/update and tasks/cancel read is the record alone', async () => {
+  test('tasks/update and tasks/cancel read the record alone', async () => {
     const { body } = await modernRequest(url(), 'tools/call', { name: 'ask' });
     const { taskId } = body.result;
     await poll(url(), taskId, ({ status }) => status === 'input_required');
@@ -95,15 +95,15 @@ describe('the way of a task', () => {
     const mark = cloud().calls.mark();
     const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
     const stream = await openStream(url(), body, headers);
-    const looks = () =>
+    const reads = () =>
       cloud()
         .calls.since(mark)
         .filter(({ operation }) => operation === 'BatchGetItem');
-    await expect.poll(() => looks().length).toBeGreaterThan(1);
+    await expect.poll(() => reads().length).toBeGreaterThan(1);
     stream.close();
-    const read = looks().map(({ consumed }) => consumed?.table);
+    const read = reads().map(({ consumed }) => consumed?.table);
     expect(read).toEqual(read.map((_, i) => (i % 2 === 0 ? 6 : 0.5)));
-    // The function does not hear that its client is gone: it looks on while a task is open.
+    // The function does not see that its client is gone: it reads on while a task is open.
     await Promise.all(taskIds.map((taskId) => modernRequest(url(), 'tasks/cancel', { taskId })));
   });
 
@@ -139,7 +139,7 @@ describe('the way of a task', () => {
 });
 
 describe('failure', () => {
-  test('a tool that throws fails its task, and says nothing of how (A-15, E-13)', async () => {
+  test('a tool that throws fails its task, without details (A-15, E-13)', async () => {
     const task = await runTask(url(), 'throws');
     expect(task).toMatchObject({
       status: 'failed',

@@ -66,7 +66,7 @@ describe('a function that crashes, or works for long', () => {
   });
 });
 
-describe('what is tried again', () => {
+describe('a retry', () => {
   const { cloud, url } = useCrashCloud({ timeScale: SCALE });
   const caught = (repeatable: boolean): string[] =>
     JSON.parse(definition(repeatable)).States.Run.Catch[0].ErrorEquals.filter((name: string) => /^Lambda\./.test(name));

@@ -4,9 +4,9 @@ import type { Revision } from './scenarios.ts';
 import type { Outcome } from './verdict.ts';
 
 /**
- * What open pull requests of the official suite will check, as far as it can be said today: by the name that the scenario has
- * there, and by the rule of docs/protocol.md. Each answer is also held against the published schemas. A row goes when the
- * suite has it.
+ * Checks that open pull requests of the official suite will make, as far as they are known today: by the name of their
+ * scenario, and by the rule of docs/protocol.md. Each answer is also checked by the published schemas. Remove a row once
+ * the suite has it.
  */
 interface Ahead {
   readonly name: string;
@@ -163,7 +163,7 @@ export const ahead: readonly Ahead[] = [
   },
 ];
 
-/** In the form of the suite's own outcomes. */
+/** The outcomes in the form of the suite. */
 export async function runAhead(url: string, rows = ahead): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const { name, pull, rule, revision, run } of rows) {

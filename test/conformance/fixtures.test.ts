@@ -59,7 +59,7 @@ describe('tools that ask inside a call', () => {
   test.each([
     ['nothing', {}],
     ['another key', { wrong_key: accept({ name: 'Alice' }) }],
-    ['no object', { user_name: 12345 as unknown as InputResponse }],
+    ['a value that is not an object', { user_name: 12345 as unknown as InputResponse }],
     ['a form without the field', { user_name: accept({}) }],
   ])('an answer with %s is asked for again', async (_, responses) => {
     expect(await call(TOOL, responses)).toEqual(asks('user_name'));
@@ -89,7 +89,7 @@ describe('tools that ask inside a call', () => {
     expect(await call(name, { step2: accept({ color: 'blue' }) }, { requestState })).toEqual(says('Alice likes blue'));
   });
 
-  test('only what the client declared is asked', async () => {
+  test('the client is asked only for kinds that it declared', async () => {
     const ask = (...accepts: string[]) => call('test_input_required_result_capabilities', {}, { accepts });
     expect(await ask('sampling/createMessage')).toEqual(asks('greeting'));
     expect(await ask('sampling/createMessage', 'elicitation/create')).toEqual(asks('greeting', 'user_name'));

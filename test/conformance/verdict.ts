@@ -8,7 +8,7 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** What one call of the runner left behind. */
+/** The files of one call of the runner. */
 export interface Outcome {
   readonly scenario: Scenario;
   readonly revision: Revision | undefined;
@@ -38,7 +38,7 @@ export function judge(outcome: Outcome): Verdict {
   return scenario.idle === undefined ? 'passed' : 'STALE IDLE';
 }
 
-/** The schema check rides along with every connection, so on its own it says nothing about the scenario. */
+/** The schema check runs with every connection, so alone it says nothing about the scenario. */
 function executed(outcome: Outcome): number {
   const ran = ['SUCCESS', 'FAILURE', 'WARNING'];
   return (outcome.checks ?? []).filter(({ id, status }) => id !== 'wire-schema-valid' && ran.includes(status)).length;

@@ -30,10 +30,10 @@ export const engine = elsewhere === undefined ? 'dynalite' : 'DynamoDB Local';
 /** A DynamoDB with the table of the synthesized stack, and the store on it. */
 export interface Referee {
   readonly endpoint: string;
-  /** With clients as the endpoint makes them. */
+  /** The store with the endpoint's clients. */
   readonly store: TaskStore;
   readonly dynamoDb: DynamoDb;
-  /** For what no store does. */
+  /** A client for calls that no store makes. */
   readonly db: DynamoDBDocumentClient;
   readonly table: string;
   /** The tool workflows of the same stack. */

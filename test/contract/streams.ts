@@ -22,7 +22,7 @@ export function streamsContract(referee: () => Referee): void {
   };
 
   describe('the streams of an owner (C-37)', () => {
-    test('are so many, and another owner has other ones', async () => {
+    test('have a limit, and another owner has others', async () => {
       const owner = newOwner();
       for (let i = 0; i < 3; i++) expect(await open(owner)).toEqual({ owner, window: T0 });
       expect(await open(owner)).toBeUndefined();
@@ -73,7 +73,7 @@ export function streamsContract(referee: () => Referee): void {
       });
     });
 
-    test('opened at once in a new window are no more than there may be', async () => {
+    test('opened at once in a new window keep to the limit', async () => {
       const owner = newOwner();
       await open(owner);
       const now = T0 + LONGEST;

@@ -39,7 +39,7 @@ export function tableContract(referee: () => Referee): void {
       await listed('cancelled').toEqual([2]);
     });
 
-    test('holds no item that is no task: slots, streams, notes of a session, progress, memory', async () => {
+    test('holds tasks only: no slots, streams, notes of a session, progress or memory', async () => {
       const { db, table: TableName } = referee();
       const [owner, record] = [newOwner(), newTask()];
       const run = { ...keyOf(record), round: 1, deadline: now + 60_000 };
@@ -73,7 +73,7 @@ export function tableContract(referee: () => Referee): void {
     const due = async (shard: number, until = now + 86_400_000) => (await duePage(shard, until)).keys;
     const listed = (shard: number, until: number) => expect.poll(() => due(shard, until), { interval: 20 });
 
-    test('has a new task from its first look on', async () => {
+    test('has a new task from its first check on', async () => {
       const shard = shards++;
       const record = inShard(shard);
       await store().create(record);
@@ -113,7 +113,7 @@ export function tableContract(referee: () => Referee): void {
       await listed(shard, now + 86_400_000).toEqual([]);
     });
 
-    test('never had one that was refused', async () => {
+    test('never has a refused task', async () => {
       const shard = shards++;
       await store().create(createRefused(inShard(shard), '{}'));
       const other = inShard(shard);
@@ -121,7 +121,7 @@ export function tableContract(referee: () => Referee): void {
       await listed(shard, now + 86_400_000).toMatchObject([keyOf(other)]);
     });
 
-    test('follows a task from look to look', async () => {
+    test('follows a task from check to check', async () => {
       const shard = shards++;
       const record = inShard(shard);
       await store().create(record);

@@ -7,7 +7,7 @@ import { after } from '../../functions/tasks/transitions/change.ts';
 export const now = Date.now();
 export const newOwner = (): string => `contract-${randomUUID()}`;
 
-/** A new task of an owner whom no other test knows. */
+/** A new task with an owner that no other test has. */
 export function newTask(more: Partial<TaskRecord> = {}, owner = newOwner(), at = now): TaskRecord {
   const key = newTaskKey({ kind: 'verified', key: owner }, at);
   const task = { tool: 'x', ttl: 3_600_000, timeout: 900_000, accepts: ['elicitation/create'], legacy: true };
@@ -32,7 +32,7 @@ export function taskIn(status: Status): TaskRecord {
   return after(open, { from: ['working'], set: { status, updatedAt: now }, remove: gone });
 }
 
-/** As the wire key of an answer, and as its text. */
+/** The values serve as key of an answer, and as its text. */
 export const AWKWARD = [
   'a.b.c',
   'a[0]',

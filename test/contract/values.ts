@@ -13,10 +13,10 @@ const tooLarge = { ...refused, message: expect.stringMatching(/size.*exceeded/i)
 
 export function valuesContract(referee: () => Referee): void {
   const store = () => referee().store;
-  /** By the client of the AWS SDK, whose errors have the message of DynamoDB. Those of ours never do. */
+  /** A store on the client of the AWS SDK, whose errors have DynamoDB's message. The server's errors never do. */
   const outspoken = () => taskStore(byDocumentClient(referee().db), referee().table);
 
-  test('text comes back as it was: digits beyond 2^53, escapes, every script, nothing at all', async () => {
+  test('text comes back unchanged: digits beyond 2^53, escapes, every script, empty', async () => {
     const texts = [
       '{"id":9007199254740993,"pi":3.14159265358979323846,"big":1E400}',
       '',
@@ -32,7 +32,7 @@ export function valuesContract(referee: () => Referee): void {
   });
 
   test.each([0, -1, 0.1, 1 / 3, 1e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-    'the number %d comes back as it was',
+    'the number %d comes back unchanged',
     async (number) => {
       const record = newTask({ progress: number });
       await store().create(record);
@@ -53,7 +53,7 @@ export function valuesContract(referee: () => Referee): void {
     },
   );
 
-  test('an item over 400 KB is an error and no lost condition: nothing is created or changed', async () => {
+  test('an item over 400 KB is an error, not a lost condition: nothing changes', async () => {
     const record = newTask();
     const huge: TaskRecord = { ...record, result: 'x'.repeat(400 * KB) };
     await expect(store().create(huge)).rejects.toMatchObject(refused);

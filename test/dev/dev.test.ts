@@ -27,7 +27,7 @@ test('the verbs find it from the folder of the project and below, and only as it
   expect(printed_.join('')).toContain("No 'mcp-task-server dev' runs in this folder");
 });
 
-test('an app with a network, a user pool and a topic starts, and says what it leaves alone', () => {
+test('an app with a network, a user pool and a topic starts, and lists what it leaves alone', () => {
   const services = Object.fromEntries(session().leftAlone);
   expect(services).toEqual({ 'AWS::EC2': 17, 'AWS::Cognito': 1, 'AWS::SNS': 1 });
 });
@@ -112,14 +112,14 @@ describe('a saved tool', () => {
     write('hello.ts', tool("{ throw new TypeError('Database is down') }"));
     await until(/rebuilt/);
     await expect(call()).rejects.toThrow('The tool failed');
-    const told = await until(/Database/);
-    expect(told).toMatch(/Hello.* │ ✗ TypeError: Database is down\n\s+at .*hello\.ts:3:\d+/);
-    expect(told).not.toMatch(/worker|node:internal/);
+    const printed = await until(/Database/);
+    expect(printed).toMatch(/Hello.* │ ✗ TypeError: Database is down\n\s+at .*hello\.ts:3:\d+/);
+    expect(printed).not.toMatch(/worker|node:internal/);
   });
 });
 
 describe('a change of the app', () => {
-  test('of a description alone is deployed beside what runs', async () => {
+  test('of a description alone is deployed beside the running app', async () => {
     write('app.ts', APP.replace('Says hello', 'Greets'));
     await until(/synthesized again: 1 function updated/);
     await session().idle();
@@ -157,20 +157,20 @@ server.addTool('machine', { description: 'm', inputSchema: { type: 'object' }, s
     expect(await call()).toBe('kept');
   });
 
-  test('that does not run leaves the running app as it is, and the terminal says why', async () => {
+  test('that does not run leaves the running app unchanged, and the terminal says why', async () => {
     write('app.ts', APP.replace('new App()', 'new Ap()'));
     expect(await until(/✗/)).toMatch(/Ap is not defined/);
     expect(await call()).toBe('kept');
   });
 
-  test('that imports a missing file is told by both files, without the lines of Node', async () => {
+  test('that imports a missing file is reported by both files, without lines of Node', async () => {
     write('app.ts', `${APP}\nimport './no-such-file.ts';`);
-    const told = await until(/✗/);
-    expect(told).toMatch(/Cannot find module '.*no-such-file\.ts' imported from .*app\.ts/);
-    expect(told).not.toContain('node:internal');
+    const printed = await until(/✗/);
+    expect(printed).toMatch(/Cannot find module '.*no-such-file\.ts' imported from .*app\.ts/);
+    expect(printed).not.toContain('node:internal');
   });
 
-  test('that names a missing file of a tool is told by its path', async () => {
+  test('that names a missing file of a tool is reported by its path', async () => {
     write('app.ts', APP.replace("entry: 'hello.ts'", "entry: 'no-such-tool.ts'"));
     await until(/✗ Could not resolve ".*no-such-tool\.ts"/);
     write('app.ts', APP);

@@ -73,7 +73,7 @@ export function project(app = APP) {
   return { folder, write, printed, printer, options, until };
 }
 
-/** The same, and `dev` in it. */
+/** A project with one tool, and `dev` in it. */
 export function developed(app = APP) {
   const made = project(app);
   const { folder, printed, printer, options } = made;

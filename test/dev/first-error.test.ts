@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { APP, developed, tool } from './developed.ts';
 
-/** As in the README: the app imports the tool, so a mistake in the tool is one in the app, too. */
+/** An app as in the README: it imports the tool, so a mistake in the tool is one in the app, too. */
 const IMPORTS = `${APP.replace("{ description: 'Says hello', inputSchema: { type: 'object' }, handler }", '{ ...hello.definition, handler }')}
 import { handler as hello } from './hello.ts';
 `;
@@ -19,7 +19,7 @@ describe('one mistake is shown once', { timeout: 90_000 }, () => {
     expect(await call()).toBe('hello, world');
   });
 
-  test('after another file was saved, the app says what it fails by; then all is repaired', async () => {
+  test('after another file was saved, the app shows its error; then all is repaired', async () => {
     write('other.ts', 'export const other = 1;\n');
     expect(await until(/✗/)).toMatch(/hello\.ts:3\n[^✗]*SyntaxError/);
     await session().idle();

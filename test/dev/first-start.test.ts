@@ -25,7 +25,7 @@ test('an app that does not start waits for the save that mends it', { timeout: 9
   expect(sessions()).toEqual([]);
 });
 
-test('an end while it waits leaves nothing behind', { timeout: 60_000 }, async () => {
+test('an end while it waits leaves no process or file', { timeout: 60_000 }, async () => {
   write('app.ts', BROKEN);
   const ending = new AbortController();
   const starting = startSession(readProject(folder), options, printer, ending.signal);

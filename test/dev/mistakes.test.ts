@@ -49,17 +49,17 @@ server.addTool('hello', { description: 'd', inputSchema: { type: 'object' }, han
       { tool: 'new Promise(() => {})' },
       /timed out after 3\.00 seconds .*raise the timeout/,
     ],
-  ])('%s', async (_title, { tool: text = "'fine'", options = '' }, told) => {
+  ])('%s', async (_title, { tool: text = "'fine'", options = '' }, wanted) => {
     write('hello.ts', tool("'fine'"));
     const app = withTool(options);
     write('app.ts', app);
-    if (app !== last && !/no option|twice/.test(String(told))) await until(/synthesized again|restarted/);
+    if (app !== last && !/no option|twice/.test(String(wanted))) await until(/synthesized again|restarted/);
     last = app;
     write('hello.ts', tool(text));
-    if (!/no option|twice|resolve/.test(String(told))) {
+    if (!/no option|twice|resolve/.test(String(wanted))) {
       await until(/hello\.ts rebuilt/);
       await start();
     }
-    await until(told);
+    await until(wanted);
   });
 });

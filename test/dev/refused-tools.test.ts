@@ -18,7 +18,7 @@ const Resource = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
 server.addTool('approve', { ...asked, stateMachine: machine('Approve', { Resource }) });
 const TopicArn = '\${Topic}';
 const publish = { Resource: 'arn:aws:states:::sns:publish', Arguments: { TopicArn, Message: 'm' } };
-server.addTool('tell', { ...asked, stateMachine: machine('Tell', publish, { Topic: topic.topicArn }) });
+server.addTool('notify', { ...asked, stateMachine: machine('Notify', publish, { Topic: topic.topicArn }) });
 
 const page = new ToolFunction(stack, 'Page', { entry: 'hello.ts' });
 const URL = page.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
@@ -41,7 +41,7 @@ const REASONS = {
   mail: /AWS::Lambda::Function \(stack Shop, .*Shop\/Mail\/Resource\) names AWS::Lambda::Url \(.*Page\/FunctionUrl\/Resource\)/,
   mail_later: /Shop\/Mail\/Resource\) names AWS::Lambda::Url/,
   report: /Shop\/Report\/Resource\) names AWS::ApiGateway::\w+ \(stack Shop, Other/,
-  tell: /state machine 'Shop-Tell\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::sns:publish'/,
+  notify: /state machine 'Shop-Notify\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::sns:publish'/,
   theirs: /its function or state machine is not in the stack of the server/,
 };
 
@@ -55,7 +55,7 @@ test('says at the start which tools cannot run here, each once, and runs all oth
   expect(await call('hello')).toBe('hello, world');
 });
 
-test.each(['approve', 'tell', 'mail', 'mail_later'] as const)(
+test.each(['approve', 'notify', 'mail', 'mail_later'] as const)(
   'a task of %s fails, and the terminal says why',
   async (name) => {
     printed.length = 0;

@@ -23,7 +23,7 @@ test('each of the 23 rows names the files with its tests, and each test has its 
   expect([...named].toSorted()).toEqual([...tested()].toSorted());
 });
 
-test('its times are those of functions/tasks/limits.ts', () => {
+test('its times are the times of functions/tasks/limits.ts', () => {
   const times = rowsOf(page).filter(([name = '']) => name.startsWith('`limits.'));
   expect(times.length).toBeGreaterThan(5);
   for (const [name = '', value] of times) {

@@ -36,6 +36,6 @@ test("installing the package leaves the user's Node alone: no dependency has the
   expect(seen.size).toBeGreaterThan(50);
 });
 
-test('install scripts run for what is listed only, which downloads nothing that is not locked', () => {
+test('install scripts run for listed packages only, which download only locked files', () => {
   expect(json('package.json').allowScripts).toEqual({ esbuild: true, 'classic-level': true });
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { pages, ROOT, readPage, rowsOf } from './pages.ts';
 import { snippetsOf } from './snippets.ts';
 
-/** As GitHub makes an anchor of a heading. */
+/** The anchor that GitHub makes of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -40,7 +40,7 @@ test.each(pages())('no line of %s has more than 160 characters, but for tables a
   expect(long).toEqual([]);
 });
 
-test('every example of CONTRIBUTING.md is what its file says', () => {
+test('every example of CONTRIBUTING.md is in its file', () => {
   const examples = snippetsOf(readPage('CONTRIBUTING.md'));
   expect(examples).toHaveLength(10);
   for (const { about, code } of examples) expect(readPage(about), about).toContain(code);

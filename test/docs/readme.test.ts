@@ -40,7 +40,7 @@ describe('on the embedded cloud', () => {
   let cloud: Cloud;
   const url = () => cloud.url;
 
-  /** bin/app.ts as the README has it edited; only where things lie is different. */
+  /** bin/app.ts with the edits of the README, with other paths. */
   beforeAll(async () => {
     folder.write(TOOL, snippet(readme, TOOL));
     const edited = readPage('bin/app.ts')
@@ -62,7 +62,7 @@ describe('on the embedded cloud', () => {
     expect(stdout).toContain('structuredContent: { each: 27.5 }');
   });
 
-  test('the program of docs/clients.md calls a tool, and goes on by the id of its task', async () => {
+  test('the program of docs/clients.md calls a tool, and resumes its task by the id', async () => {
     const file = folder.write('resume.ts', snippet(readPage('docs/clients.md'), 'resume.ts').replace(HERE, url()));
     const [called, resumed] = [
       await run(process.execPath, [file], { cwd: folder.path }),

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { ROOT } from './pages.ts';
 
-/** A block of TypeScript: what its first line says of it, and the rest. */
+/** A block of TypeScript: the text of its first line, and the rest. */
 export interface Snippet {
   readonly about: string;
   readonly code: string;
 }
 
-/** Every block of TypeScript begins with a comment that says what it is. */
+/** The blocks of TypeScript. Each begins with a comment that names its file or purpose. */
 export function snippetsOf(page: string): Snippet[] {
   return [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block = '']) => {
     const [, about = '', code = ''] = /^\/\/ (.*?)\n(.*)$/s.exec(block) ?? [];

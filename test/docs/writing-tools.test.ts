@@ -11,7 +11,7 @@ const readme = readPage('README.md');
 const files = [
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.mts', code: snippet(readme, 'ask.mts') },
-  // The excerpts are held against the file that they come from: readme.test.ts.
+  // readme.test.ts compares the excerpts with their file.
   ...snippetsOf(readPage('docs/writing-tools.md')).filter(({ about }) => !about.startsWith('excerpts of')),
 ];
 for (const { about, code } of files) folder.write(about, code);

@@ -5,7 +5,7 @@ export interface Case {
   readonly title: string;
   /** The expression as the definition holds it, with CloudFormation's substitutions made. */
   readonly text: string;
-  /** What `$states` is bound to. */
+  /** The value of `$states`. */
   readonly states: unknown;
 }
 

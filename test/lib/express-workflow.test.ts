@@ -42,7 +42,7 @@ test.each([
   expect(await evaluate('function-event.jsonata', deadlineAt, startTime, now + after)).toBeUndefined();
 });
 
-test('each try of a run has a name, and the event is otherwise that of Standard', async () => {
+test('each try of a run has a name, and the event is otherwise the same as on Standard', async () => {
   const tries = await Promise.all([0, 1].map(() => evaluate('function-event.jsonata', now + MINUTE, started, now)));
   const runs = tries.map(({ task }) => task.run);
   expect(runs).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), expect.stringMatching(/^[0-9a-f-]{36}$/)]);

@@ -58,8 +58,8 @@ describe('the definition', () => {
   });
 });
 
-describe('what the machine gets', () => {
-  test('the event of the tool contract, arguments digit for digit, named after task and round', async () => {
+describe('the input of the machine', () => {
+  test('is the event of the tool contract, digit for digit, named after task and round', async () => {
     expect(await evaluate(States.Run.Arguments.Name, {})).toBe('t-r2');
     expect(await evaluate(States.Run.Arguments.Input, {})).toEqual({
       name: 'x',
@@ -71,13 +71,13 @@ describe('what the machine gets', () => {
     });
   });
 
-  test('the same in every attempt: another input would not match the existing execution', async () => {
+  test('is the same in every attempt: another input would not match the existing execution', async () => {
     const inputs = await Promise.all([0, 3].map((attempt) => evaluate(States.Run.Arguments.Input, {}, attempt)));
     expect(inputs[1]).toEqual(inputs[0]);
   });
 });
 
-describe('what comes of it', () => {
+describe('the outcome', () => {
   test.each([
     ['{"id":9007199254740991,"pi":3.141592653589793}', false],
     ['{"content":[],"isError":true}', true],
@@ -111,10 +111,10 @@ describe('what comes of it', () => {
     ['an error like a sentence', cause({ Error: 'it is "secret", really' }), 'States.TaskFailed'],
     ['an error without end', cause({ Error: 'x'.repeat(200) }), 'States.TaskFailed'],
     ['no error', cause({}), 'States.TaskFailed'],
-    ['an error that only its texts speak of', cause({ Input: '{"Error":"Fake"}' }), 'States.TaskFailed'],
+    ['an error that only its texts mention', cause({ Input: '{"Error":"Fake"}' }), 'States.TaskFailed'],
     ['a cause that was cut behind its error', cause({ Error: 'Late', Input: 'y' }).slice(0, 65), 'Late'],
     ['a cause that was cut within its error', cause({ Error: 'Late' }).slice(0, 57), 'States.TaskFailed'],
-    ['no JSON at all', 'secret', 'States.TaskFailed'],
+    ['a text that is not JSON', 'secret', 'States.TaskFailed'],
     ['nothing', '', 'States.TaskFailed'],
   ])('a failed execution with %s: the name of its error and nothing else (A-15)', async (_what, text, reason) => {
     const write = await failed('States.TaskFailed', text);

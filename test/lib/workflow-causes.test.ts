@@ -4,7 +4,7 @@ import { definition, machineDefinition } from '../../lib/workflow/definition.ts'
 
 const PLANTED = 'planted-in-the-cause';
 const input = { owner: 'o', taskId: 't', tool: 'x', round: 1, deadlineAt: Date.now() + 100_000, arguments: '{}' };
-/** As Lambda and Step Functions write causes, and an author may. */
+/** Causes as Lambda, Step Functions and an author may write them. */
 const CAUSES = [
   PLANTED,
   JSON.stringify({ errorType: PLANTED, errorMessage: PLANTED, trace: [PLANTED] }),
@@ -48,7 +48,7 @@ describe.each([
     }
   });
 
-  test('a name that is none is not written: it may be any text, of any length', async () => {
+  test('a text that is not a name is not written: it may have any length', async () => {
     const end = caught.find(({ expression }) => expression.includes('"failed"'));
     const compiled = jsonata(end?.expression ?? '');
     compiled.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);

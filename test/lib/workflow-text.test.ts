@@ -11,7 +11,7 @@ test('some of the expressions have comments, and include others', () => {
   expect(files.filter((name) => /<[a-z/-]+\.jsonata>/.test(textOf(name)))).not.toEqual([]);
 });
 
-test.each(files)('%s becomes one line, without its comments and with what it includes', (name) => {
+test.each(files)('%s becomes one line, without comments and with included files', (name) => {
   const text = include(`<${name}>`);
   expect(text).not.toMatch(/\/\*|\*\/|\n|<[a-z/-]+\.jsonata>/);
   const withoutComments = textOf(name)

@@ -25,7 +25,7 @@ async function evaluate(file: string, states: object, more: { Input?: object; Re
   const value: unknown = await expression.evaluate(undefined, { states: { context, ...states } });
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
-/** `payload`: what the optimized integration made of the function's JSON. */
+/** @param payload the function's JSON as the optimized integration parses it */
 const finished = (payload: unknown): Promise<Write> =>
   evaluate('function-finished.jsonata', { result: { Payload: payload } });
 const returned = (value: unknown) => enveloped({ task: { envelope: 1 } } as ToolEvent, value as object);
@@ -53,7 +53,7 @@ describe('function-finished.jsonata: an envelope', () => {
     [0, false],
     [[], false],
     [[[1]], false],
-  ])('its text is stored as it is: %j', async (value, isError) => {
+  ])('its text is stored unchanged: %j', async (value, isError) => {
     const write = await finished(JSON.parse(JSON.stringify(returned(value))));
     expect(write.values).toMatchObject({
       ':status': { S: 'completed' },
@@ -87,7 +87,7 @@ describe('function-finished.jsonata: an envelope', () => {
     { mcpTask: 1, text: 5 },
     { text: '1' },
     { mcpTask: '1', text: '1' },
-  ])('what only resembles one is a result: %j', async (payload) => {
+  ])('a value that only resembles an envelope is a result: %j', async (payload) => {
     expect((await finished(payload)).values[':result']).toEqual({ S: JSON.stringify(payload) });
   });
 });
@@ -126,7 +126,7 @@ describe('function-finished.jsonata: a plain function', () => {
     { inputRequests: {} },
     { inputRequests: null },
     { inputRequests: ['a'] },
-  ])('what it asks is stored unjudged: %j', async (payload) => {
+  ])('its questions are stored unchecked: %j', async (payload) => {
     const write = await finished(payload);
     expect(write.values).toMatchObject({
       ':status': { S: 'input_required' },
@@ -181,7 +181,7 @@ describe('fits.jsonata and outcome-event.jsonata', () => {
     expect(await fits(`${letter.repeat(most)}xx${'x'.repeat(bytes)}`)).toBe(false);
   });
 
-  test('what an emoji takes more is bounded', async () => {
+  test('the extra bytes of an emoji are bounded', async () => {
     expect(await fits('🙂'.repeat(inline / 3 + 1))).toBe(false);
     expect(await fits(`${'a'.repeat(100_000)}🙂`)).toBe(false);
   });
@@ -205,7 +205,7 @@ describe('fits.jsonata and outcome-event.jsonata', () => {
     });
   });
 
-  test('the function gets the text to the digit, who asks, and what Finish would note', async () => {
+  test('the function gets the text to the digit, whether it asks, and the note of Finish', async () => {
     const text = `{"id":12345678901234567890,"x":"${'x'.repeat(inline)}"}`;
     const change = await finished({ mcpTask: 1, text, isError: true });
     expect(await evaluate('store/outcome-event.jsonata', { input: change })).toEqual({
@@ -213,7 +213,7 @@ describe('fits.jsonata and outcome-event.jsonata', () => {
     });
   });
 
-  test('Finish writes nothing that does not fit: its expression has no value then', async () => {
+  test('Finish writes only results that fit: otherwise its expression has no value', async () => {
     const { Finish } = JSON.parse(definition(false)).States;
     const [, expression = ''] = /^\{%(.*)%\}$/.exec(Finish.Arguments.ExpressionAttributeValues) ?? [];
     const valuesOf = (change: Write) => jsonata(expression).evaluate(undefined, { states: { input: change } });
@@ -256,7 +256,7 @@ describe('definition', () => {
   const run = (repeatable: boolean): Run => JSON.parse(definition(repeatable)).States.Run;
   const named = (name: string) => `Lambda.${name}Exception`;
 
-  test('only what surely did not run is tried again, unless the tool may be repeated', () => {
+  test('only a call that surely did not run is retried, unless the tool may be repeated', () => {
     const [[tooLarge, ...unexecuted] = [], all, ...others] = run(false).Catch.map(({ ErrorEquals }) => ErrorEquals);
     expect([tooLarge, all, others]).toEqual(['States.DataLimitExceeded', ['States.ALL'], []]);
     expect(unexecuted).toEqual(expect.arrayContaining(['TooManyRequests', 'ResourceNotReady'].map(named)));
@@ -313,7 +313,7 @@ describe('definition', () => {
         expect(await nameOf(name, cause)).toBe(name);
     });
 
-    test('that says what became of a process is of AWS if its cause is short, and has no trace', async () => {
+    test('that reports the end of a process is of AWS if its cause is short, without a trace', async () => {
       for (const name of OF_PROCESS) {
         expect(await nameOf(name, report({}))).toBe(name);
         for (const own of [{ trace: [] }, { stackTrace: [] }, { errorMessage: 'x'.repeat(1_000) }])
@@ -341,17 +341,17 @@ describe('definition', () => {
   });
 
   test.each([definition(false), definition(true), machineDefinition()])(
-    'no expression leans on what engines differ in, and none throws on purpose',
+    'no expression depends on differences of engines, and none throws on purpose',
     (text) => {
       expect(text).not.toMatch(/\$match\([^)]*,\s*\d+\)|D\d{4}|\$error\(|\$encodeUrlComponent|aws-sdk:lambda/);
     },
   );
 
-  test('the deadlines of the workflow are those of limits.ts', () => {
+  test('the deadlines of the workflow come from limits.ts', () => {
     const { TimeoutSeconds, States } = JSON.parse(definition(false));
     expect(States.Run.Output).toContain(`$x.deadlineAt + ${limits.deadlineGrace})`);
     expect(JSON.stringify(States.Finish.Arguments)).toContain(`$string($millis() - ${limits.lateWrite})`);
-    // The longest maxTtl, and ten minutes for what begins at its end.
+    // This is the longest maxTtl, and ten minutes for a run that begins at its end.
     expect([TimeoutSeconds, JSON.parse(machineDefinition()).TimeoutSeconds]).toEqual([605_400, 605_400]);
   });
 

@@ -1,4 +1,4 @@
-/** What is used of a Babel path: Stryker has no type for it. */
+/** The used part of a Babel path: Stryker has no type for it. */
 interface Path {
   readonly node: { readonly type: string };
   readonly parent: { readonly type: string; readonly callee?: { readonly name?: string } };

@@ -6,7 +6,7 @@ import { Stryker } from '@stryker-mutator/core';
 import { synthApp } from '../../local/testing.ts';
 import { SLICES, type Slice } from './slices.ts';
 
-/** In percent, for each slice. */
+/** The least score of each slice, in percent. */
 const ENOUGH = 90;
 const OUT = 'results/mutation';
 
@@ -54,7 +54,7 @@ function options(name: string, slice: Slice): Options {
     // On a busy machine a slow test must not count as one that hangs.
     timeoutMS: 30_000,
     reporters: ['progress-append-only'],
-    // Not functions/tasks/results, which is source.
+    // functions/tasks/results is source, and stays.
     ignorePatterns: ['cdk.out*', '/results', 'coverage', '.data'],
     tempDirName: '.stryker-tmp',
     allowEmpty: false,
@@ -70,7 +70,7 @@ async function run(name: string): Promise<boolean> {
   return report(name, await new Stryker(options(name, slice)).runMutationTest());
 }
 
-/** Prints the score and the survivors. @returns whether they will do */
+/** Prints the score and the survivors. @returns whether the score is high enough */
 function report(name: string, mutants: readonly Mutant[]): boolean {
   const count = (...kinds: Mutant['status'][]) => mutants.filter(({ status }) => kinds.includes(status)).length;
   const killed = count('Killed', 'Timeout');
@@ -86,7 +86,7 @@ function report(name: string, mutants: readonly Mutant[]): boolean {
   return score >= ENOUGH;
 }
 
-/** One line of it: where, from what, to what. */
+/** One line on a mutant: file, old text, new text. */
 function describe({ fileName, location, replacement, mutatorName }: Mutant): string {
   const { start, end } = location;
   const file = fileName.slice(process.cwd().length + 1);

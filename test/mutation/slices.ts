@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** A part of the code that `npm run proof -- mutation` changes, and the tests that it asks. */
+/** A part of the code that `npm run proof -- mutation` changes, and the tests that it runs. */
 export interface Slice {
-  /** What is changed, as globs. */
+  /** The files to change, as globs. */
   readonly mutate: readonly string[];
-  /** The tests that are asked about each mutant, as globs: those beside the code. */
+  /** The tests that run for each mutant, as globs: the tests beside the code. */
   readonly tests: readonly string[];
   /** Change what runs when a module loads, too: each such mutant asks every test of the slice. @default false */
   readonly static?: boolean;
@@ -12,11 +12,11 @@ export interface Slice {
   readonly isolate?: boolean;
 }
 
-/** What clients may be asked and shown: tables, which are all there is when a module has loaded. */
+/** Modules of tables, which have no other code: the kinds of questions and of content. */
 const TABLES = ['content', 'question'].map((name) => `functions/tasks/questions/${name}.ts`);
 /** The tests of the endpoint, but for two that take seconds and whose code is in `mcp-tokens`. */
 const endpoint = { tests: ['test/functions/mcp/**/!(bounded-validation|signing-key).test.ts'] };
-/** The tests of whole requests. Nearly all tests of the endpoint run `endpoint.ts`: too many to ask for each mutant. */
+/** The tests of whole requests. Nearly all tests of the endpoint run `endpoint.ts`: too many for each mutant. */
 const requests = {
   tests: ['test/functions/mcp/!(bounded-validation).test.ts', 'test/functions/mcp/{legacy,modern}/*.test.ts'],
 };
@@ -26,16 +26,16 @@ const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due
 const TOKENS = 'bounded-validation|http/cors|identity/*';
 const PARTS =
   'http/http|protocol/{capabilities,aws-outage}|read/results|stream/input-required|wire/{poll-interval,terminal-result}';
-/** Files of the endpoint that have tests of their own. */
+/** Files of the endpoint that have their own tests. */
 const named = (names: string) => {
   const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);
   return { mutate, tests: mutate.map((file) => `test/${file.replace('.ts', '.test.ts')}`) };
 };
 const [tokens, parts] = [named(TOKENS), named(PARTS)];
 const without = (file: string) => `!${file}`;
-/** What the named parts change already. */
+/** The files that the named parts already change. */
 const elsewhere = [...tokens.mutate, ...parts.mutate].map(without);
-/** Each mutant of these asks most tests of the endpoint. */
+/** Files whose mutants run most tests of the endpoint. */
 const REVISIONS = ['functions/mcp/legacy.ts', 'functions/mcp/modern.ts'];
 
 /** The part of a file from the line that begins with `from` to the line before that which begins with `to`. */

@@ -20,7 +20,7 @@ const write = (files: Readonly<Record<string, string>>) => {
 const there = () => globSync('*', { cwd: folder }).sort();
 const entry = { exports: { '.': { types: './index.d.ts', default: './index.js' } } };
 
-test('what no entry reaches is left out, of code and of declarations apart', () => {
+test('unreached files are left out, code and declarations separately', () => {
   write({
     'index.js': "import { a } from './a.js';\nexport const b = () => import('./late.js');\n",
     'index.d.ts': "import type { T } from './types.ts';\nexport declare const b: T;\n",
@@ -34,7 +34,7 @@ test('what no entry reaches is left out, of code and of declarations apart', () 
   expect(there()).toEqual(['a.js', 'index.d.ts', 'index.js', 'late.js', 'types.d.ts']);
 });
 
-test('an import of what is no dependency fails the build, also in a declaration', () => {
+test('an import without a dependency fails the build, also in a declaration', () => {
   write({ 'index.js': "import { a } from '@some/package/deep';\n", 'index.d.ts': 'export {};' });
   expect(() => removeUnreached(folder, entry)).toThrow('index.js imports @some/package/deep: not a dependency');
   removeUnreached(folder, { ...entry, dependencies: { '@some/package': '1' } });
@@ -55,7 +55,7 @@ test('the CommonJS files require each other, know where they lie, and have decla
   expect(readFileSync(join(folder, 'index.d.cts'), 'utf8')).toBe("export { here } from './a.cjs';\n");
 });
 
-test('the published package.json names compiled files, and nothing of the repository alone', () => {
+test('the published package.json names compiled files only', () => {
   const source = {
     ...{ name: 'p', version: '1.0.0', private: true, scripts: { test: 'x' }, devDependencies: { d: '1' } },
     ...{ exports: { '.': './index.ts', './sub': './sub/index.ts' }, bin: { p: './bin.ts' } },
@@ -77,7 +77,7 @@ test('the published package.json names compiled files, and nothing of the reposi
   expect(published.filter((field) => ['private', 'scripts', 'devDependencies'].includes(field))).toEqual([]);
 });
 
-test('only what git tracks is copied, not what else lies in a folder', () => {
+test('only files that git tracks are copied', () => {
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' });
   git('init');
   mkdirSync(join(folder, 'template/tools'), { recursive: true });

@@ -1,4 +1,4 @@
-// What a person adds to the project that `cdk init` made in a folder `app`.
+// The files that a person adds to the project that `cdk init` made in a folder `app`.
 
 export const stack = `import * as cdk from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';

@@ -16,7 +16,7 @@ const COUNTED = { total: 3, counts: { one: 1, two: 2 } };
 
 interface Packed {
   readonly filename: string;
-  /** In bytes. */
+  /** The size of the tarballs, in bytes. */
   readonly size: number;
   readonly files: readonly { readonly path: string }[];
 }

@@ -47,7 +47,7 @@ function start(cwd: string, command: string, args: readonly string[], env = envi
   const child = spawn(process.execPath, [supervisor, command, ...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
   running.add(child);
   child.once('exit', () => running.delete(child));
-  // It may have ended already.
+  // The process may have ended already.
   child.stdin.on('error', () => {});
   return child;
 }
@@ -76,7 +76,7 @@ export async function run(cwd: string, command: string, ...args: readonly string
 }
 
 /**
- * Throws, in the words of npm, if the registry does not answer within `seconds`. An install would wait for 15 minutes: three
+ * Throws npm's error if the registry does not answer within `seconds`. An install would wait for 15 minutes: three
  * attempts of five minutes. It asks for a small package that the server depends on.
  */
 export async function requireRegistry(cwd: string, seconds = 15): Promise<void> {
@@ -99,7 +99,7 @@ export function install(cwd: string, ...packages: readonly string[]): Promise<st
   return run(cwd, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', ...before, ...packages);
 }
 
-/** Starts the server of a project on a free port. Returns its URL, and what ends it and all that it started. */
+/** Starts the server of a project on a free port. Returns its URL, and a function that ends all its processes. */
 export async function serve(cwd: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = start(cwd, 'npm', ['start'], { ...environment(), PORT: '0' });
   const errors = text(server.stderr);

@@ -13,7 +13,7 @@ export function brokenMove(before: Moving, after: Moving): string | undefined {
   return after.round === before.round + (begins ? 1 : 0) ? undefined : 'A round begins when the last one is answered';
 }
 
-/** Why a task is not settled, once all that could settle it has run; undefined if it is. */
+/** Why a task is not settled after every repair has run; undefined if it is. */
 export function unsettled({ status, due, dueAt }: TaskRecord): string | undefined {
   if (!isTerminal(status)) return `is still ${status}`;
   return due !== undefined || dueAt !== undefined ? 'is still in the index' : undefined;

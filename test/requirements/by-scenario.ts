@@ -1,15 +1,15 @@
 /**
- * What each scenario of the official suite proves while it gates and passes, read from its code (0.2.0-alpha.12).
+ * The rules that each scenario of the official suite proves while it gates and passes, read from its code (0.2.0-alpha.12).
  * A row is listed only if a server that breaks its main sentence, or answers another JSON-RPC code than the one it
  * names, gets a FAILURE: checks that can only warn or be skipped count for nothing here. HTTP statuses are left to
- * the project's own tests, because most scenarios do not look at them.
+ * the project's own tests, because most scenarios do not check them.
  */
 export const byScenario: Readonly<Record<string, readonly string[]>> = {
   'tasks-lifecycle': ['E-06', 'E-12', 'E-13', 'E-21'],
   'tasks-capability-negotiation': ['E-02', 'E-03', 'E-16'],
   'tasks-wire-fields': ['E-08'],
   'tasks-request-state-removal': [],
-  // E-11 also says what must be absent, and no scenario looks for all of it.
+  // E-11 also lists members that must be absent, and no scenario checks all of them.
   'tasks-mrtr-input': ['E-17', 'E-19'],
   // A mismatch only, and only on tasks/get: neither D-05 nor E-31.
   'tasks-request-headers': [],

@@ -4,15 +4,15 @@ import { byScenario } from './by-scenario.ts';
 import { idsIn } from './ids.ts';
 import { listTitles, surelyRuns, type Title } from './titles.ts';
 
-/** Somebody says that something proves a requirement. */
+/** A claim that a test or scenario proves a requirement. */
 export interface Claim {
   readonly id: string;
   readonly source: string;
-  /** False for what does not run, or may fail unnoticed. */
+  /** False for a proof that does not run, or may fail unnoticed. */
   readonly proves: boolean;
 }
 
-/** Of all tests of the product: those of `local` prove nothing of the protocol. */
+/** The claims of all tests of the product. Tests of `local` prove nothing of the protocol. */
 export function readClaims(): readonly Claim[] {
   const titles = listTitles().filter(({ file }) => file.startsWith('test/'));
   return [...claimsOfTests(titles, (file) => readFileSync(file, 'utf8')), ...claimsOfScenarios(scenarios)];
@@ -33,7 +33,7 @@ export function claimsOfScenarios(
   proven: Readonly<Record<string, readonly string[]>> = byScenario,
 ): readonly Claim[] {
   const stray = Object.keys(proven).find((name) => !suite.some((scenario) => scenario.name === name));
-  if (stray !== undefined) throw new Error(`by-scenario.ts names ${stray}, which is no scenario of the suite`);
+  if (stray !== undefined) throw new Error(`by-scenario.ts names ${stray}, which is not a scenario of the suite`);
   return suite.flatMap((scenario) => {
     const ids = proven[scenario.name];
     if (ids === undefined) throw new Error(`by-scenario.ts does not say what ${scenario.name} proves`);

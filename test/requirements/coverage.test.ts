@@ -63,13 +63,13 @@ describe('the verdict', () => {
     expect(both.complete).toBe(false);
   });
 
-  test('finds what is not a requirement, and excuses that are not needed', () => {
+  test('finds unknown ids, and excuses that are not needed', () => {
     const table = tableOf(rows('E', 'MUST', 40), row('E-41', 'MAY'), row('X-01', 'Topic'));
     const claims = [...table.slice(0, 40).map(({ id }) => claim(id)), claim('X-01'), claim('E-77', false)];
-    expect(cover(table, claims, {}).mistakes).toEqual(['E-77 is no requirement: x.test.ts:E-77']);
+    expect(cover(table, claims, {}).mistakes).toEqual(['E-77 is not a requirement: x.test.ts:E-77']);
     const excused = (id: string) => cover(table, claims.slice(0, -1), { [id]: 'why' }).mistakes;
     expect(excused('E-01')).toEqual(['unprovable.ts excuses E-01, but x.test.ts:E-01 proves it']);
-    expect(excused('E-41')).toEqual(['unprovable.ts excuses E-41, which is no row that counts']);
+    expect(excused('E-41')).toEqual(['unprovable.ts excuses E-41, which is not a row that counts']);
   });
 });
 
@@ -85,9 +85,9 @@ describe('a scenario', () => {
     expect(proves({ baseline: { reason: 'not offered', checks: ['other'] } })).toEqual([true]);
   });
 
-  test('is in the table of what it proves, and the table names no other', () => {
+  test('is in the table of proofs, and the table names no other', () => {
     expect(() => claimsOfScenarios([gated], {})).toThrow('does not say what ping proves');
-    expect(() => claimsOfScenarios([], { pong: [] })).toThrow('pong, which is no scenario');
+    expect(() => claimsOfScenarios([], { pong: [] })).toThrow('pong, which is not a scenario');
     const known = readTable().map(({ id }) => id);
     expect(claimsOfScenarios(scenarios, byScenario).filter(({ id }) => !known.includes(id))).toEqual([]);
   });
@@ -121,7 +121,7 @@ test('the report', () => {
       "  F-03  MAY         What F-03 says.",
       "",
       "Mistakes (1):",
-      "  Z-01 is no requirement: x.test.ts:Z-01",
+      "  Z-01 is not a requirement: x.test.ts:Z-01",
       "",
       "The requirements are NOT proven",
     ]

@@ -4,17 +4,17 @@ import { type Requirement, SECTIONS, type Weight } from './table.ts';
 export interface Tally {
   readonly total: number;
   readonly proven: number;
-  /** Without a proof, but with a reason in unprovable.ts. */
+  /** Rows without a proof, but with a reason in unprovable.ts. */
   readonly excused: number;
 }
 
 export interface Coverage {
   readonly sections: readonly SectionCoverage[];
   readonly whole: Readonly<Record<Weight, Tally>>;
-  /** Rows of the sections that nothing proves, counted ones and others. */
+  /** Rows of the sections without a proof, counted ones and others. */
   readonly missing: readonly Missing[];
   readonly excused: readonly Excuse[];
-  /** What makes the run fail with any numbers. */
+  /** Problems that make the run fail with any numbers. */
   readonly mistakes: readonly string[];
   readonly complete: boolean;
 }
@@ -26,7 +26,7 @@ export interface SectionCoverage {
 
 export interface Missing {
   readonly requirement: Requirement;
-  /** What would prove it if it ran. */
+  /** The proof, if it ran. */
   readonly sources: readonly string[];
 }
 
@@ -75,7 +75,7 @@ const sourcesOf = (claims: readonly Claim[], { id }: Requirement): readonly stri
 
 function unknownIds(table: readonly Requirement[], claims: readonly Claim[]): readonly string[] {
   const known = new Set(table.map(({ id }) => id));
-  return claims.filter(({ id }) => !known.has(id)).map(({ id, source }) => `${id} is no requirement: ${source}`);
+  return claims.filter(({ id }) => !known.has(id)).map(({ id, source }) => `${id} is not a requirement: ${source}`);
 }
 
 /** An excuse must be for a row that counts and that nothing proves, and there must be few of them. */
@@ -91,7 +91,7 @@ function unfitExcuses(
   const proven = ids.flatMap((id) => proof(id) ?? []);
   const limit = Math.floor(counted.length * EXCUSED);
   return [
-    ...stray.map((id) => `unprovable.ts excuses ${id}, which is no row that counts`),
+    ...stray.map((id) => `unprovable.ts excuses ${id}, which is not a row that counts`),
     ...proven.map(({ id, source }) => `unprovable.ts excuses ${id}, but ${source} proves it`),
     ...(ids.length > limit ? [`unprovable.ts excuses ${ids.length} rows; ${limit} are allowed`] : []),
   ];

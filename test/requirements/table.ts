@@ -5,7 +5,7 @@ export interface Requirement {
   readonly section: string;
   readonly level: string;
   readonly text: string;
-  /** What it weighs in the verdict: rows that leave a choice, and sections that are only there to be cited, have none. */
+  /** Its weight in the verdict. Rows that leave a choice, and sections that are only cited, have none. */
   readonly weight: Weight | undefined;
 }
 

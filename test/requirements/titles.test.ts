@@ -10,7 +10,7 @@ describe('the ids of a title', () => {
     ['a range', 'initialize (B-01 to B-03, C-01)', ['B-01', 'B-02', 'B-03', 'C-01']],
     ['a range past ten', '(E-09 to E-11)', ['E-09', 'E-10', 'E-11']],
     ['before a placeholder', 'refused: %o (D-25): %s', ['D-25']],
-    ['none in what only resembles one', 'UTF-16, 2025-11-25, HMAC-SHA-25, A-1, A-123, XA-12, A-12b, a-12', []],
+    ['none in texts that only resemble one', 'UTF-16, 2025-11-25, HMAC-SHA-25, A-1, A-123, XA-12, A-12b, a-12', []],
     ['a backward range as it stands', '(B-04 to B-01)', ['B-04 to B-01']],
     ['a range across sections as it stands', '(B-04 to C-01)', ['B-04 to C-01']],
   ])('%s', (_name, title, ids) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-/** A test, with the titles of what it is in. Rows of tables have the title of their table. */
+/** A test, with the titles of its suites. Rows of tables have the title of their table. */
 export interface Title {
   /** From the outermost suite to the test. */
   readonly parts: readonly string[];

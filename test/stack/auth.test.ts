@@ -52,13 +52,13 @@ describe('oauth', () => {
     );
   });
 
-  /** How long answers of the authorizer are kept, in seconds, and by what. */
+  /** How long answers of the authorizer are cached, in seconds, and the identity that they are cached for. */
   const kept = (of: Template) =>
     Object.values(of.findResources('AWS::ApiGateway::Authorizer')).map(({ Properties: p }) => [
       ...[p.Type, p.IdentitySource, p.AuthorizerResultTtlInSeconds],
     ]);
 
-  test('the authorizer is asked each time where a tool has scopes, else once in 60 s', () => {
+  test('the authorizer runs each time if a tool has scopes, else once in 60 s', () => {
     const source = 'method.request.header.Authorization';
     expect(kept(template)).toEqual([['REQUEST', source, 0]]);
     for (const none of [undefined, [], ['mcp']]) {
@@ -108,7 +108,7 @@ describe('oauth', () => {
     'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
   };
 
-  test('API Gateway challenges in our words, and lets browsers read them', () => {
+  test("API Gateway challenges with the server's texts, and lets browsers read them", () => {
     const name = 'gatewayresponse.header.WWW-Authenticate';
     expect(answer('UNAUTHORIZED')).toEqual({ ...cors, [name]: `'Bearer scope="mcp", ${metadata}'` });
     expect(answer('ACCESS_DENIED')).toEqual({
@@ -180,7 +180,7 @@ describe('oauth', () => {
     ['offline_access (G-11)', () => oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['offline_access'] })],
     ['a publicUrl that ends with a slash', () => makeStack(protectedBy, { publicUrl: 'https://a.example/' })],
     ['a publicUrl without TLS', () => makeStack(protectedBy, { publicUrl: 'http://a.example' })],
-    ['scopes of a tool that are none', () => makeStack(protectedBy, {}, ['a b'])],
+    ['scopes of a tool that are not valid', () => makeStack(protectedBy, {}, ['a b'])],
     ['scopes of a tool without tokens', () => makeStack(iam(), {}, ['a'])],
     ['a scope of a tool that no caller can lack', () => makeStack(protectedBy, {}, ['ops', 'mcp:deploy'])],
   ])('%s is refused at synth', (_title, make) => {
@@ -209,7 +209,7 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
   }
 });
 
-test('anonymous is said aloud at synth, the others are not', () => {
+test('synth warns of anonymous, and of no other mode', () => {
   const warnings = (auth: Auth) => Annotations.fromStack(makeStack(auth)).findWarning('*', Match.anyValue());
   expect(warnings(anonymous()).map(({ entry }) => entry.data)).toEqual([
     expect.stringMatching(

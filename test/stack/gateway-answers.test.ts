@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { anonymous, McpTaskServer } from '../../lib/index.ts';
 
-describe('what API Gateway answers by itself', () => {
+describe('an answer that API Gateway makes by itself', () => {
   const stack = new Stack(new App(), 'S');
   new McpTaskServer(stack, 'Server', { auth: anonymous() });
   const found = Template.fromStack(stack).findResources('AWS::ApiGateway::GatewayResponse');
@@ -23,13 +23,13 @@ describe('what API Gateway answers by itself', () => {
     for (const { body } of answers.values()) expect(Object.keys(body)).toEqual(['jsonrpc', 'error']);
   });
 
-  test('is a fault with nothing of the inside when the endpoint did not answer (A-15)', () => {
+  test('is a fault without internal details when the endpoint did not answer (A-15)', () => {
     const { body, ResponseParameters, StatusCode } = answers.get('DEFAULT_5XX');
     expect(body.error).toEqual({ code: -32603, message: 'The server could not answer: try again in a moment' });
     expect([ResponseParameters[retryAfter], StatusCode]).toEqual([`'1'`, undefined]);
   });
 
-  test('has a reason for what is not passed on, and Retry-After for too many requests', () => {
+  test('has a reason for a refused request, and Retry-After for too many requests', () => {
     expect(answers.get('DEFAULT_4XX').body.error).toEqual({ code: -32600, message: 'why' });
     expect(answers.get('THROTTLED').body.error).toEqual({ code: -32600, message: 'why' });
     expect(answers.get('THROTTLED').ResponseParameters[retryAfter]).toBe(`'1'`);

@@ -143,7 +143,7 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
   });
 });
 
-describe('what the endpoint knows of it', () => {
+describe('its entry in the endpoint', () => {
   const hour = 3_600_000;
   const entry = (props: object, maxTtl = 24 * hour) =>
     toolEntry('x', { ...described, stateMachine: {} as IStateMachine, ...props }, [], maxTtl);

@@ -9,7 +9,7 @@ interface Finding {
   readonly violatingResources: readonly { readonly constructPath: string }[];
 }
 
-/** What cdk-nag's AwsSolutions and Serverless rules find in an app, before any acknowledgement. */
+/** The findings of cdk-nag's AwsSolutions and Serverless rules in an app, before any acknowledgement. */
 async function findings(app: string): Promise<string[]> {
   const env = { ...process.env, CDK_OUTDIR: join(tmpdir(), 'mcp-nag') };
   const args = ['--import', './test/stack/nag-preload.ts', app];
@@ -20,11 +20,11 @@ async function findings(app: string): Promise<string[]> {
   );
 }
 
-/** State machines of authors: whether they log and trace is for their authors to say. */
+/** State machines of authors, who decide whether they log and trace. */
 const AUTHORS =
   /^(AwsSolutions-SF[12]|Serverless-StepFunctionStateMachineXray) (McpTaskServer\/inspect-regions|Permissions\/Machine)\/Resource$/;
 
-describe('cdk-nag (AwsSolutions, Serverless) finds nothing that lib/nag.ts does not explain', () => {
+describe('cdk-nag (AwsSolutions, Serverless) finds only what lib/nag.ts explains', () => {
   test.each(['bin/app.ts', 'test/proofs/permissions/app.ts', 'test/support/apps/options-app.ts'])(
     'in %s',
     async (app) => {

@@ -44,7 +44,7 @@ describe('without options', () => {
     });
   });
 
-  test('nothing is there that costs money, or that others in the account share', () => {
+  test('no resource costs money, or is shared with others in the account', () => {
     const types = new Set(
       Object.values(template.toJSON().Resources as Record<string, { Type: string }>).map((r) => r.Type),
     );
@@ -59,7 +59,7 @@ describe('without options', () => {
   });
 });
 
-test('deletionProtection, logRetention, throttling and keyRotation say otherwise', () => {
+test('deletionProtection, logRetention, throttling and keyRotation change the defaults', () => {
   const template = synth(() => ({
     deletionProtection: false,
     logRetention: RetentionDays.ONE_YEAR,
@@ -88,7 +88,7 @@ test('accessLogs are JSON about requests, with no text of a client or a tool', (
   expect(format).toContain('$context.extendedRequestId');
   expect(format).not.toContain('$context.requestId');
   expect(format).toContain('$context.status');
-  // No $input, no headers, and not $context.path, which has what a client wrote.
+  // There is no $input, no header, and no $context.path, which has a client's text.
   for (const value of format) expect(value).toMatch(/^\$context\.[\w.]+$/);
   expect(format.join()).not.toMatch(/authorizer|querystring|header|body|context\.path|userAgent/i);
 });
@@ -99,7 +99,7 @@ describe('waf', () => {
     'Fn::Join': ['', expect.arrayContaining([':/restapis/', '/stages/'].map((x) => expect.stringContaining(x)))],
   };
 
-  test('true: rules that AWS keeps, of which none about a body blocks', () => {
+  test('true: rules that AWS maintains; no rule about a body blocks', () => {
     const template = synth(() => ({ waf: true }));
     const [{ Scope, DefaultAction, Rules, VisibilityConfig } = {}] = propertiesOf(template, 'AWS::WAFv2::WebACL');
     expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }]);
@@ -132,7 +132,7 @@ describe('waf', () => {
     ]);
   });
 
-  test('an ARN: that one, and none besides', () => {
+  test('an ARN: the given ACL is used, and no other is made', () => {
     const arn = 'arn:aws:wafv2:eu-west-1:000000000000:regional/webacl/mine/1';
     const template = synth(() => ({ waf: arn }));
     expect(associated(template)).toEqual([{ ResourceArn: stage, WebACLArn: arn }]);
@@ -144,7 +144,7 @@ describe('domain', () => {
   const name = 'mcp.example.com';
   const props = (stack: Stack, more = {}) => ({ domain: { name, certificate: certificateOf(stack), ...more } });
 
-  test('is the only way in, with an empty base path, and the URL that clients and OAuth know', () => {
+  test('is the only name of the API, with an empty base path, and its URL for OAuth', () => {
     const template = synth(props);
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { DisableExecuteApiEndpoint: true });
     template.hasResourceProperties('AWS::ApiGateway::DomainName', {

@@ -50,7 +50,7 @@ describe('the reconciler', () => {
     }
   });
 
-  test('gets each run of this server that ends badly; what a day cannot deliver is kept', () => {
+  test('gets each run of this server that fails; undelivered events are kept', () => {
     template.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: {
         source: ['aws.states'],
@@ -84,7 +84,7 @@ describe('the reconciler', () => {
     });
   });
 
-  test('is run again after a failure, twice, and what failed for good is kept', () => {
+  test('is run again twice after a failure; events that fail for good are kept', () => {
     template.hasResourceProperties('AWS::Lambda::EventInvokeConfig', {
       FunctionName: { Ref: only('AWS::Lambda::Function', 'ReconcilerFunction')[0] },
       MaximumEventAgeInSeconds: 21_600,
@@ -123,7 +123,7 @@ describe('its alarms', () => {
     });
   });
 
-  test('something in the dead letter queue', () => {
+  test('a message in the dead letter queue', () => {
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       Namespace: 'AWS/SQS',
       MetricName: 'ApproximateNumberOfMessagesVisible',
@@ -139,7 +139,7 @@ describe('its alarms', () => {
     });
   });
 
-  test('are there for the app to say whom they notify', () => {
+  test('are properties, so that the app adds their actions', () => {
     expect(server.alarms).toHaveLength(4);
     for (const { Properties } of Object.values(template.findResources('AWS::CloudWatch::Alarm'))) {
       expect(Properties).not.toHaveProperty('AlarmActions');

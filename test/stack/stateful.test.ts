@@ -43,7 +43,7 @@ function template(id: string): Partial<Record<string, Record<string, Resource>>>
   return Template.fromStack(stack).toJSON();
 }
 
-/** By logical id: the type of the resource, and what would replace it. */
+/** By logical id: the type of the resource, and the values of properties that replace it. */
 function stateful(id: string): Record<string, object> {
   const { Resources = {}, Outputs = {} } = template(id);
   const kept = Object.entries(Resources).flatMap(([name, { Type, Properties = {} }]) => {

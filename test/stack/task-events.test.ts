@@ -63,7 +63,7 @@ test('it puts events on the bus of the account, or on the one of the prop, and o
   expect(buses[1]).toMatch(/^\[\{"Fn::GetAtt":\["Bus\w+","Arn"\]\}\]$/);
 });
 
-test('a delay of 15 minutes and what cannot be told set off alarms', () => {
+test('a delay of 15 minutes and unpublished changes set off alarms', () => {
   template.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'IteratorAge', Threshold: 900_000 });
   template.hasResourceProperties('AWS::CloudWatch::Alarm', {
     AlarmDescription: Match.stringLikeRegexp('docs/events.md'),

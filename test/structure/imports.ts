@@ -28,7 +28,7 @@ export function importsIn(source: string): string[] {
 
 const resolve = (from: string, path: string) => posix.normalize(posix.join(posix.dirname(from), path));
 
-/** The same between folders: two files stand for the folders below the deepest one that holds both. */
+/** Imports between folders: two files stand for the folders below the deepest one that holds both. */
 export function folderImports(imports: readonly Import[]): Import[] {
   return imports.flatMap(({ from, to }) => {
     const [a, b] = [from.split('/'), to.split('/')];

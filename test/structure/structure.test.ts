@@ -51,11 +51,11 @@ test.each(Object.entries(WALLS))('%s imports nothing from %j', (folder, others) 
   expect(broken).toEqual([]);
 });
 
-test('the tests of the product know the embedded cloud by its doors', () => {
+test('the tests of the product import the embedded cloud by its public files', () => {
   const dev = ['session', 'terminal'].map((name) => `local/dev/${name}.ts`);
-  const doors = ['local/cloud.ts', 'local/marks.ts', 'local/testing.ts', ...dev];
+  const known = ['local/cloud.ts', 'local/marks.ts', 'local/testing.ts', ...dev];
   const inner = importsOf(trackedFiles('test')).filter(
-    ({ to }) => isIn(to, 'local') && !isIn(to, 'local/test') && !doors.includes(to),
+    ({ to }) => isIn(to, 'local') && !isIn(to, 'local/test') && !known.includes(to),
   );
   expect(inner).toEqual([]);
 });
@@ -96,7 +96,7 @@ test.each(TESTED_BY_NAME)('each file of %s that has a function has a test of its
   expect(withFunctions.filter((file) => !isTested(file))).toEqual([]);
 });
 
-test('a test that replaces a module forgets first what other files of its process have loaded', () => {
+test('a test that replaces a module first resets the modules of its process', () => {
   const replaces = (text: string) => /^vi\.(mock|doMock)\(/m.test(text) && !text.includes('vi.resetModules()');
   const tests = trackedFiles('test', 'local/test').filter((file) => file.endsWith('.test.ts'));
   expect(tests.length).toBeGreaterThan(300);

@@ -10,19 +10,19 @@ import { close, listen } from '../../local/testing.ts';
  */
 export interface AuthorizationServer {
   readonly url: string;
-  /** What the browser of the user does with the URL of an authorization request; gives what it brings back. */
+  /** Acts as the user's browser on the URL of an authorization request. Returns the URL of the callback. */
   browse(url: URL): Promise<URLSearchParams>;
   stop(): Promise<void>;
 }
 
-/** Where clients let themselves be called back: nothing listens there, `browse` stops before. */
+/** The callback of clients. Nothing listens there: `browse` stops before. */
 export const REDIRECT = 'http://127.0.0.1/callback';
 export const CLIENT = 'test';
 const USER = 'ann';
 
-/** `scopes`: those of every resource. */
+/** @param scopes the scopes of every resource */
 export async function startAuthorizationServer(scopes: readonly string[]): Promise<AuthorizationServer> {
-  // Its URL is its name, so it must be known first.
+  // Its URL is its name, so the URL must be known first.
   let handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> = async () => {};
   const http = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));

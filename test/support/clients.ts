@@ -5,13 +5,13 @@ import type { SseEvent } from './schema/sse.ts';
 export { readSse, type SseEvent } from './schema/sse.ts';
 
 /**
- * Raw HTTP clients, one per revision: what a test sends is what it sees. Each answer is held against what the
- * revision of the request publishes, and throws if it does not fit.
+ * Raw HTTP clients, one per revision, which hide nothing from a test. Each answer is checked by the published schema of the
+ * request's revision, and throws if it does not fit.
  */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
   readonly body: any;
 }
 
@@ -31,7 +31,7 @@ export async function post(url: string, body: unknown, headers: Headers_ = {}): 
 export interface OpenStream {
   readonly status: number;
   readonly headers: Headers;
-  /** What comes, as it comes; an answer that is no stream is its only event. To be read once. */
+  /** The events as they come; an answer that is not a stream is the only event. They can be read once. */
   readonly events: AsyncIterable<SseEvent>;
   /** Hangs up: the events end. */
   close(): void;
@@ -62,7 +62,7 @@ function send(url: string, method: string, body: unknown, headers: Headers_, sig
   return fetch(url, {
     method,
     signal,
-    // It must be in no log (./planted.ts).
+    // This value must be in no log (./planted.ts).
     headers: Object.entries({ 'x-planted': 'planted-secret-header', ...headers }).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
@@ -81,7 +81,7 @@ export interface ModernOptions {
   readonly meta?: object;
 }
 
-/** The body and the headers of one 2026-07-28 request, with everything the revision demands. */
+/** The body and the headers of one 2026-07-28 request, with all members that the revision requires. */
 export function modernMessage(method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) {
   const name = params.name ?? params.taskId;
   const _meta = {
@@ -130,7 +130,7 @@ export async function legacySession(
   };
 }
 
-/** Polls a task in 2026-07-28 until `until` says so, again where the server is too busy; gives up after two minutes. */
+/** Polls a task in 2026-07-28 until `until` returns true, also if the server is busy; gives up after two minutes. */
 export async function poll(
   url: string,
   taskId: string,

@@ -6,7 +6,7 @@ import { synthApp } from '../../local/testing.ts';
 
 /**
  * An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. Its schedules run
- * only when a test fires them: what a test counts is then its own.
+ * only when a test fires them, so that a test counts only its own calls.
  */
 export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Partial<CloudOptions> = {}): () => Cloud {
   let cloud: Cloud | undefined;

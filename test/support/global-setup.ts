@@ -8,7 +8,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Cloud assembly of test/support/apps/app.ts. */
     assembly: string;
-    /** The same with windows and holds of one second. */
+    /** The assembly with windows and holds of one second. */
     brief: string;
   }
 }
@@ -17,7 +17,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-test-assembly-'));
   const [assembly, brief] = [join(folder, 'assembly'), join(folder, 'brief')];
-  // Both at once. Each process of an app gets the environment of the moment in which it starts.
+  // Both start at once. Each process of an app gets the environment of the moment in which it starts.
   const first = synthApp('test/support/apps/app.ts', assembly);
   process.env.MCP_TEST_BRIEF = '1';
   const second = synthApp('test/support/apps/app.ts', brief);

@@ -9,7 +9,7 @@ function cost(work: () => void): number {
 const FACTOR = 16;
 
 /**
- * Says whether the cost of some work grows with its size and not with the square of it: sixteen times the size then costs
+ * Whether the cost of some work grows with its size and not with the square of it: sixteen times the size then costs
  * about 16 times as much, not 256 times.
  *
  * @param work called with `size` and with sixteen times `size`, 3 times each; the quickest counts
@@ -18,6 +18,6 @@ const FACTOR = 16;
 export function growsLinearly(work: (size: number) => void, size: number): boolean {
   work(size);
   const least = (n: number) => Math.min(...[1, 2, 3].map(() => cost(() => work(n))));
-  // A millisecond is what the collection of garbage may add to either.
+  // A garbage collection may add a millisecond to either.
   return least(FACTOR * size) < 4 * FACTOR * Math.max(least(size), 1);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import { close, listen, synthApp } from '../../local/testing.ts';
 
-/** A cloud of ./oauth-app.ts, at the URL that its metadata names. @param change what is done to its assembly before */
+/** A cloud of ./oauth-app.ts, at the URL that its metadata names. @param change changes its assembly before the start */
 export async function startOAuthCloud(
   issuer: string,
   options: Partial<CloudOptions> = {},

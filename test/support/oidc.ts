@@ -2,17 +2,17 @@ import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:cryp
 import { createServer } from 'node:http';
 import { close, listen } from '../../local/testing.ts';
 
-/** An OpenID Connect issuer on this machine: keys made now, a JWKS over HTTP, tokens that say what a test wants. */
+/** An OpenID Connect issuer on this machine: new keys, a JWKS over HTTP, and tokens with the claims of a test. */
 export interface TestIssuer {
   readonly url: string;
   readonly keys: KeyPair;
   /** How often its keys were fetched. */
   readonly fetches: () => number;
-  /** An access token: good for five minutes, unless its claims or its header say otherwise. */
+  /** An access token, valid for five minutes unless its claims or its header say otherwise. */
   token(claims?: Claims, header?: Header, key?: KeyObject): string;
   /** New keys under a new id; the JWKS then has both. */
   rotate(): void;
-  /** Answers no request any more. */
+  /** Stops answering. */
   stop(): Promise<void>;
 }
 

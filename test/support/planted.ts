@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { Cloud, CloudOptions } from '../../local/cloud.ts';
 
 /**
- * For every test file: what a test plants by this word, wherever it sends it, must be in no log: of the functions of any
- * embedded cloud, nor of what runs in the test itself. Nor may a credential be in the history of any run.
+ * Checks every test file: a text with this word must be in no log, neither of the functions of an embedded cloud nor of the
+ * test itself. No credential may be in the history of any run.
  */
 export const PLANTED = 'planted-secret';
 
-/** What a tool throws and does not catch stands in its own log: Lambda itself puts it there (SECURITY.md). */
+/** An uncaught error of a tool is in the tool's log: Lambda itself writes it (SECURITY.md). */
 export const isLambdasReport = (source: string, line: string): boolean =>
   line.startsWith('Invoke Error ') && !/cloud|Endpoint|Authorizer|Reconciler|Rotation/.test(source);
 
@@ -16,15 +16,15 @@ function check(source: string, text: string): void {
   if (text.includes(PLANTED) && !isLambdasReport(source, text)) leaks.push(`${source}: ${text.slice(0, 500)}`);
 }
 
-/** What a client brings with every request (./clients.ts), or shows who it is with: no run is to know of it. */
+/** Credentials of a client, and values of all its requests (./clients.ts), which no run may know. */
 const CREDENTIAL = new RegExp(`${PLANTED}-(header|credential)`);
 
 async function checkHistories({ stepFunctions }: Cloud): Promise<void> {
   for (const { arn } of stepFunctions.executions()) {
-    // Of a run on Express there is no history.
+    // A run on Express has no history.
     if (!arn.includes(':execution:')) continue;
-    const told = JSON.stringify(await stepFunctions.operations.DescribeExecution?.({ executionArn: arn }));
-    if (CREDENTIAL.test(told)) leaks.push(`history of ${arn}: ${told.slice(0, 500)}`);
+    const history = JSON.stringify(await stepFunctions.operations.DescribeExecution?.({ executionArn: arn }));
+    if (CREDENTIAL.test(history)) leaks.push(`history of ${arn}: ${history.slice(0, 500)}`);
   }
 }
 

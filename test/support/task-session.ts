@@ -42,7 +42,7 @@ export async function openTaskSession(
   };
 }
 
-/** The client's own request codec does not know the tasks extension yet, so task requests go out beside it. */
+/** Sends task requests without the client's own request codec, which does not know the tasks extension yet. */
 function dispatchTo(url: string): RawClientDispatch {
   let id = 0;
   return async (request, options) => {

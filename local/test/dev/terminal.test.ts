@@ -48,7 +48,7 @@ test('reads of a client and lines for CloudWatch are not printed', () => {
   expect(printed).toEqual([]);
 });
 
-test('an error of a tool is printed with the lines of its own files', () => {
+test("an error of a tool is printed with lines of the tool's files only", () => {
   const { log, printed } = printing();
   const trace = [
     'TypeError: no',

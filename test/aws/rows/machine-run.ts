@@ -132,12 +132,12 @@ export const machineRows: readonly Row[] = [
     },
   })),
   ...[0, 5].map((retries) => ({
-    title: `a look that failed, after ${retries} retries`,
+    title: `a poll that failed, after ${retries} retries`,
     ...{ ...collect, input: {}, error: LOST, retries },
     expected: again(LOST),
   })),
   {
-    title: 'no look succeeds',
+    title: 'no poll succeeds',
     ...{ ...collect, input: {}, error: LOST, retries: 6 },
     expected: caught(LOST, 1),
   },

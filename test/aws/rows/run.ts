@@ -104,7 +104,7 @@ export const runRows: readonly Row[] = [
     completes('{"content":[],"isError":true}', true),
   ),
   result('a plain result rounds numbers to 15 digits', { id: 9007199254740991 }, completes('{"id":9007199254740990}')),
-  result('isError that is no boolean', { isError: 'yes' }, completes('{"isError":"yes"}')),
+  result('isError that is not a boolean', { isError: 'yes' }, completes('{"isError":"yes"}')),
   result('text', 'a "text" A é 🙂', completes('"a \\"text\\" A é 🙂"')),
   result('a list', [1, [2]], completes('[1,[2]]')),
   result('an empty list', [], completes('[]')),
@@ -255,7 +255,7 @@ export const runRows: readonly Row[] = [
     expected: again('Runtime.ExitError', { tries: tries + 1, crashes: 1, losses: 1 }, 1),
   })),
   {
-    title: 'an exception of a tool that may be repeated is no crash',
+    title: 'an exception of a tool that may be repeated is not a crash',
     ...{ ...run('repeatable'), error: 'TypeError' },
     expected: caught('TypeError', 1),
   },

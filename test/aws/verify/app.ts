@@ -27,7 +27,7 @@ const waits = {
 const author = new StateMachine(stack, 'Author', { definitionBody: DefinitionBody.fromString(JSON.stringify(waits)) });
 
 const task = { inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
-server.addTool('nap', { ...task, handler, description: 'Works for so many ms', timeout });
+server.addTool('nap', { ...task, handler, description: 'Works for the given milliseconds', timeout });
 server.addTool('large', { ...task, handler, description: 'Returns what goes to S3' });
 server.addTool('credentials', { ...task, handler, description: 'Tries what its own role may do with its record' });
 server.addTool('direct', { handler, description: 'Never runs as a task', inputSchema: { type: 'object' } });

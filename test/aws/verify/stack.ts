@@ -39,7 +39,7 @@ async function cdk(region: string, args: string[]): Promise<void> {
   const command = ['node_modules/aws-cdk/bin/cdk', '--app', 'node test/aws/verify/app.ts', ...args, NAME];
   const env = { ...process.env, AWS_REGION: region, CDK_DISABLE_VERSION_CHECK: '1' };
   const [code] = await once(spawn(process.execPath, command, { env, stdio: 'inherit' }), 'exit');
-  if (code !== 0) throw new Error(`cdk ${args[0]} failed. Look for the stack ${NAME} in ${region}`);
+  if (code !== 0) throw new Error(`cdk ${args[0]} failed. Check the stack ${NAME} in ${region}`);
 }
 
 async function empty(Bucket: string, region: string): Promise<void> {

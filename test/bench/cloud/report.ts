@@ -13,15 +13,15 @@ export const embeddedCloud: Arm = {
     const rows = loads.map((row) => ({
       what: `${row.callers} ${row.callers === 1 ? 'caller' : 'callers'}, ${row.durable ? 'on disk' : 'in memory'}`,
       measured:
-        `${digits(row.tasksPerSecond)} tasks/s; create ${told(row.create)}, poll ${told(row.poll)}, task ${told(row.task)}; ` +
+        `${digits(row.tasksPerSecond)} tasks/s; create ${percentiles(row.create)}, poll ${percentiles(row.poll)}, task ${percentiles(row.task)}; ` +
         `${digits(row.megabytesPer1000Tasks)} MB for 1,000 tasks, ${digits(row.cpuMsPerTask)} ms of processor time for a task`,
     }));
     return [
       ...rows,
-      { what: 'start from a finished assembly, until it listens', measured: told(start.listens) },
-      { what: 'the same, until its first task is done', measured: told(start.firstTask) },
+      { what: 'start from a finished assembly, until it listens', measured: percentiles(start.listens) },
+      { what: 'the same, until its first task is done', measured: percentiles(start.firstTask) },
     ];
   },
 };
 
-const told = ({ p50, p95, p99 }: Spread) => `${[p50, p95, p99].map(digits).join(' / ')} ms`;
+const percentiles = ({ p50, p95, p99 }: Spread) => `${[p50, p95, p99].map(digits).join(' / ')} ms`;

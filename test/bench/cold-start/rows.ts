@@ -21,7 +21,7 @@ export interface Measured {
   readonly ratio: number;
   /** The 10th and the 90th percentile of these ratios. */
   readonly spread: readonly [number, number];
-  /** How many ratios there are. The CPU time of a short step can be 0: such a pair has none. */
+  /** How many ratios there are. The CPU time of a short step can be 0: a pair with 0 has none. */
   readonly pairs: number;
 }
 

@@ -7,14 +7,16 @@ const { create, poll } = calls();
 /** The official SDK's server with the AWS clients. It has no tasks: one tool creates, another one polls. */
 const mcp = createMcpHandler(() => {
   const server = new McpServer({ name: 's', version: '1' });
-  const told = (content: object) => ({
+  const answer = (content: object) => ({
     content: [{ type: 'text' as const, text: '' }],
     structuredContent: { ...content },
   });
   const none = fromJsonSchema<object>({ type: 'object' });
   const task = fromJsonSchema<{ taskId: string }>({ type: 'object', properties: { taskId: { type: 'string' } } });
-  server.registerTool('t', { description: 'd', inputSchema: none }, async () => told(await create()));
-  server.registerTool('poll', { description: 'd', inputSchema: task }, async ({ taskId }) => told(await poll(taskId)));
+  server.registerTool('t', { description: 'd', inputSchema: none }, async () => answer(await create()));
+  server.registerTool('poll', { description: 'd', inputSchema: task }, async ({ taskId }) =>
+    answer(await poll(taskId)),
+  );
   return server;
 });
 

@@ -74,10 +74,10 @@ type Engine = Parameters<typeof simpleTask>[0];
 function line(what: string, work: Work, ratio?: number): Row {
   const { total, engine, api, table, lambda, logs } = perMillion(work);
   const parts = { engine, API: api, table, Lambda: lambda, logs };
-  const told = Object.entries(parts).map(([name, dollars]) => `${name} ${digits(dollars)}`);
+  const costs = Object.entries(parts).map(([name, dollars]) => `${name} ${digits(dollars)}`);
   const used =
     `transitions ${work.transitions}, runs on Express ${work.express.length}, requests ${work.apiRequests}, ` +
     `read units ${digits(work.readUnits)}, write units ${digits(work.writeUnits)}`;
   const times = ratio === undefined ? '' : `; ${digits(ratio)} × Standard`;
-  return { what, measured: `**$${digits(total)}** a million${times} (${told.join(', ')}); ${used}` };
+  return { what, measured: `**$${digits(total)}** a million${times} (${costs.join(', ')}); ${used}` };
 }

@@ -17,7 +17,7 @@ export const prices = {
   logGb: 0.5,
 } as const;
 
-/** What one task uses, besides the time of its own function. */
+/** The resources of one task, without the time of its function. */
 export interface Work {
   /** Charged state transitions of Standard, retries included. */
   readonly transitions: number;

@@ -178,10 +178,10 @@ export async function measureUnits(setup: UnitsSetup, openTasks: number): Promis
   const events = stream.events[Symbol.asyncIterator]();
   await events.next();
   add('subscriptions/listen, opened', `on ${openTasks - 1} open tasks`, unitsSince(cloud, opening, 'endpoint'));
-  const looks = () => cloud.calls.since(opening).filter(({ operation }) => operation === 'BatchGetItem');
-  while (looks().length < 2) await sleep(100);
+  const reads = () => cloud.calls.since(opening).filter(({ operation }) => operation === 'BatchGetItem');
+  while (reads().length < 2) await sleep(100);
   add('subscriptions/listen, a later read', `on ${openTasks - 1} open tasks`, {
-    read: looks().at(-1)?.consumed?.table ?? Number.NaN,
+    read: reads().at(-1)?.consumed?.table ?? Number.NaN,
     write: 0,
     index: 0,
   });

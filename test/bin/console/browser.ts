@@ -51,7 +51,7 @@ async function seriousViolations(page: Page): Promise<string[]> {
 const { SCREENSHOTS } = process.env;
 
 /** Keeps a picture, and expects that axe finds nothing serious and that all fits into the width of the window. */
-export async function look(page: Page, name: string): Promise<void> {
+export async function check(page: Page, name: string): Promise<void> {
   if (SCREENSHOTS !== undefined) {
     mkdirSync(SCREENSHOTS, { recursive: true });
     await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });

@@ -35,7 +35,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       await expect.poll(() => held.length).toBe(1);
     };
     /** One read, and nothing after it. */
-    const look = () => held.shift()?.continue();
+    const pass = () => held.shift()?.continue();
     for (const part of ['list', 'task'] as const) {
       await go('#/?tool=confide');
       await hold();
@@ -43,18 +43,18 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       const row = `::-p-xpath(//tr[contains(., '${taskId.slice(-10)}')])`;
       const shows = (status: string, selector = part === 'list' ? row : 'h1') =>
         expect.poll(() => text(selector).catch(() => '')).toContain(status);
-      await look();
+      await pass();
       await shows('…', row);
       if (part === 'task') await go(`#/task/${taskId}`);
       await hold();
       await poll(url(), taskId, ({ status }) => status === 'input_required');
-      await look();
+      await pass();
       await shows('input required');
       await hold();
       const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
       await modernRequest(url(), 'tasks/update', { taskId, inputResponses });
       await poll(url(), taskId, ended);
-      await look();
+      await pass();
       await shows('completed');
     }
   });

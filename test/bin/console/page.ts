@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { modernRequest, TASKS } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
-import { CHROMIUM, look, useBrowser } from './browser.ts';
+import { CHROMIUM, check, useBrowser } from './browser.ts';
 import { type TestConsole, useConsole } from './console.ts';
 
 type Scheme = 'light' | 'dark';
@@ -63,7 +63,7 @@ export function usePage(): TestPage {
       await page.goto(`${of.url}${hash}`);
       await page.waitForSelector('h1');
     },
-    seen: (name) => look(page, name),
+    seen: (name) => check(page, name),
     until: (words, selector = 'main') => expect.poll(() => text(selector)).toMatch(words),
     press: (label) => page.locator(`::-p-xpath(//button[normalize-space()=${JSON.stringify(label)}])`).click(),
     async started(name, args = {}) {

@@ -28,13 +28,13 @@ test('show, explain and logs ask Step Functions nothing, and name the log group 
   const group = /\/aws\/vendedlogs\/states\/[\w-]+-spin-[0-9a-f]{8}/;
   expect((await tasks('show', taskId)).out).toMatch(group);
   expect((await tasks('show', taskId, '--payload')).out).toContain('/dev/null');
-  const told = (await tasks('explain', taskId, '--json')).json();
-  expect(told).toMatchObject({
+  const explained = (await tasks('explain', taskId, '--json')).json();
+  expect(explained).toMatchObject({
     status: 'working',
     cause: 'works on Express',
     row: 'docs/crash-table.md, "On Express"',
   });
-  expect(told.because.join('\n')).toMatch(group);
+  expect(explained.because.join('\n')).toMatch(group);
   const logs = await tasks('logs', taskId);
   expect(`${logs.out}${logs.err}`).toMatch(group);
   const before = cloud().calls.mark();

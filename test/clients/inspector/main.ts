@@ -21,7 +21,7 @@ const created = () =>
     .split('\n')
     .at(-1) ?? '';
 
-const look = (taskId: string) => JSON.parse(mcpdo('--connection', 'two', 'tasks/get', taskId)).task;
+const read = (taskId: string) => JSON.parse(mcpdo('--connection', 'two', 'tasks/get', taskId)).task;
 
 // A daemon that nothing else talks to: its folder and its token.
 const exports = execFileSync(process.execPath, [env.MCPDO ?? '', 'private'], { env, encoding: 'utf8' });
@@ -61,7 +61,7 @@ async function callBeside(...tool: string[]): Promise<{ taskId: string; printed:
 async function run(): Promise<void> {
   connect('two');
   const { taskId, printed } = await callBeside('count', 'to:=4');
-  for (let seen = look(taskId); seen.status === 'working'; seen = look(taskId)) say({ progress: seen.statusMessage });
+  for (let seen = read(taskId); seen.status === 'working'; seen = read(taskId)) say({ progress: seen.statusMessage });
   finish(await printed);
 }
 
@@ -69,6 +69,6 @@ async function cancel(): Promise<void> {
   connect('two');
   const { taskId, printed } = await callBeside('wait');
   mcpdo('--connection', 'two', 'tasks/cancel', taskId);
-  say({ task: taskId, status: look(taskId).status });
+  say({ task: taskId, status: read(taskId).status });
   say({ seen: await printed });
 }

@@ -16,7 +16,7 @@ const signed = (user: string) => ({
 const UNKNOWN = '0'.repeat(36);
 
 describe('callers that sign', () => {
-  test('what is not signed never reaches the endpoint', async () => {
+  test('an unsigned request never reaches the endpoint', async () => {
     const { status, body } = await post(url(), { jsonrpc: '2.0', id: 1, method: 'ping' });
     const error = { code: -32600, message: 'Missing Authentication Token' };
     expect([status, body]).toEqual([403, { jsonrpc: '2.0', error }]);

@@ -14,7 +14,7 @@ const secrets = () => new SecretsManagerClient(clientConfig(cloud()));
 const SecretId = () => cloud().secrets[0];
 const current = async () => (await secrets().send(new GetSecretValueCommand({ SecretId: SecretId() }))).SecretString;
 
-/** As Secrets Manager does it by its schedule. */
+/** Rotates as Secrets Manager does by its schedule. */
 async function rotate() {
   const before = await current();
   await secrets().send(new RotateSecretCommand({ SecretId: SecretId() }));
@@ -28,7 +28,7 @@ const freshWorker = () => {
   cloud().lambda.kill(functionName);
 };
 
-/** What clients hold, and how each sees whether it is still good. */
+/** The tokens that clients hold, each with the check whether it is still valid. */
 async function holdings(tasks = 0) {
   const { headers, request } = await legacySession(url());
   const creations = Array.from({ length: tasks }, () => request('tools/call', { name: 'echo', task: {} }));
@@ -55,7 +55,7 @@ const all = async ({ session, list, requestState }: Awaited<ReturnType<typeof ho
 ];
 
 describe('when the signing key is rotated', () => {
-  test('what clients hold is good for one rotation more, whichever container they meet', async () => {
+  test('tokens of clients stay valid for one more rotation, in every container', async () => {
     // One more than a page of the list holds.
     const held = await holdings(51);
     expect(held.cursor).toEqual(expect.any(String));
@@ -71,7 +71,7 @@ describe('when the signing key is rotated', () => {
     expect(await all(held)).toEqual([false, false, false]);
     expect(await all(since)).toEqual([true, true, true]);
 
-    // A container that goes on believes what it has read for an hour.
+    // A container that continues trusts the key that it has read for an hour.
     await rotate();
     expect(await since.session()).toBe(true);
     cloud().clock.advance(HOUR);

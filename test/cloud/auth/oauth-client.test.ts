@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 const url = () => new URL(`${cloud.url}/mcp`);
 
-/** What a host does for its user: keeps what it is given, and opens a browser. `asked`: the scopes of each request. */
+/** A host's provider for its user: stores tokens, and opens a browser. `asked` has the scopes of each request. */
 function host() {
   const asked: string[] = [];
   let answer = new URLSearchParams();

@@ -9,7 +9,7 @@ import { isLambdasReport, PLANTED } from '../../support/planted.ts';
 useIssuer();
 
 const lines: string[] = [];
-/** Of the functions of tools. */
+/** The logs of the tools' functions. */
 const reports: string[] = [];
 let cloud: Cloud;
 beforeAll(async () => {
@@ -65,13 +65,13 @@ test('a refusal is logged with the task asked for, the missing scope or the kind
   await modernRequest(url(), 'tools/list', {}, { headers: { authorization: 'Bearer garbage' } });
   const session = await legacySession(url(), {}, '2025-11-25', bearer());
   await session.request('ping', {}, ben);
-  const told = events()
+  const logged = events()
     .slice(before)
     .filter(({ action }) => action === 'denied');
-  const [{ owner: hash }] = told as [{ owner: string }];
+  const [{ owner: hash }] = logged as [{ owner: string }];
   expect(hash).not.toBe(ann);
   const denied = { event: 'audit', action: 'denied' };
-  expect(told).toEqual([
+  expect(logged).toEqual([
     { ...denied, owner: hash, taskId, reason: 'not_found' },
     { ...denied, owner: hash, tool: 'event', reason: 'insufficient_scope' },
     { ...denied, reason: 'invalid_token' },
@@ -81,7 +81,7 @@ test('a refusal is logged with the task asked for, the missing scope or the kind
 
 /** None of these may be in a log, in a call to AWS or in a history. */
 const CREDENTIAL = `${PLANTED}-credential`;
-/** These are what a task is about: they lie in its record and its runs (SECURITY.md), and in no log. */
+/** The content of a task: it is in its record and its runs (SECURITY.md), and in no log. */
 const CONTENT = `${PLANTED}-content`;
 
 const form = { action: 'accept', content: { ok: true, more: CONTENT } };
@@ -91,7 +91,7 @@ const HANDED: Record<string, string>[] = ['mcp-session-id', 'last-event-id', 'or
 const raw = (body: string, headers: Record<string, string> = {}, method = 'POST') =>
   fetch(url(), { method, headers: { ...bearer(), ...headers }, ...(method === 'POST' && { body }) });
 
-test('nothing that a client or a tool has said is in a log, and no credential anywhere', async () => {
+test('no text of a client or a tool is in a log, and no credential anywhere', async () => {
   const mark = cloud.calls.mark();
   const word = CONTENT;
   const token = issuer.token({ sub: CREDENTIAL, jti: CREDENTIAL });
@@ -108,7 +108,7 @@ test('nothing that a client or a tool has said is in a log, and no credential an
   expect(JSON.stringify(await whole('confide', { word }))).toContain(CONTENT);
   expect(await whole('confide', { word, fails: true })).toMatchObject({ status: 'failed' });
 
-  // Without a task: what the client carries, and brings back.
+  // These are for a call without a task: the client keeps them, and sends them back.
   const direct = { name: 'direct_confide', arguments: { word } };
   const first = await ask('tools/call', direct, mine);
   given.push(first.requestState);
@@ -121,7 +121,7 @@ test('nothing that a client or a tool has said is in a log, and no credential an
   await legacy.request('tools/call', { name: CONTENT });
   await legacy.request(CONTENT, { word });
 
-  // What is not even a call.
+  // These are not even calls.
   for (const body of [`{"a": ${CREDENTIAL}`, CREDENTIAL, `["${CREDENTIAL}"]`, `{"jsonrpc":"${CREDENTIAL}"}`])
     await raw(body);
   for (const headers of HANDED) for (const method of ['POST', 'GET']) await raw('{}', headers, method);
@@ -129,7 +129,7 @@ test('nothing that a client or a tool has said is in a log, and no credential an
   await raw('{}', { authorization: `Basic ${CREDENTIAL}` });
   await fetch(`${url()}?token=${CREDENTIAL}`, { method: 'POST', headers: bearer() });
 
-  // And what AWS may say of it.
+  // These are texts that AWS may send.
   const caller = 'ServerEndpoint';
   const message = `Value '${CONTENT}' is not valid\n    at ${CONTENT}:1:1`;
   for (const [service, operation] of [

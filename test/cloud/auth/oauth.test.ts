@@ -41,7 +41,7 @@ const refusal = (status: number, challenge: string, message: string) => ({
 });
 const unauthorized = () =>
   refusal(401, `Bearer scope="mcp", resource_metadata="${metadata()}"`, 'Unauthorized: send a valid access token');
-/** What API Gateway answers: the same to every caller, with all scopes of the server and its tools. */
+/** The answer of API Gateway: the same for every caller, with all scopes of the server and its tools. */
 const forbidden = () =>
   refusal(
     403,
@@ -88,7 +88,7 @@ describe.each(ERAS)('a %s client', (_era, send) => {
       'base64url',
     );
   test.each(REFUSED)(
-    'with %s gets a 401 that says where tokens are to be had (G-02 to G-04, G-06, G-08)',
+    'with %s gets a 401 that says where to get tokens (G-02 to G-04, G-06, G-08)',
     async (_title, authorization) => {
       const sent = authorization();
       expect(seen(await send(sent === undefined ? {} : { authorization: sent }))).toEqual(unauthorized());
@@ -100,12 +100,12 @@ describe.each(ERAS)('a %s client', (_era, send) => {
     expect(response.status).toBe(401);
   });
 
-  test('whose token lacks what every call needs gets a 403 that names all scopes (G-09)', async () => {
+  test('whose token lacks the scope of every call gets a 403 with all scopes (G-09)', async () => {
     expect(seen(await send(bearer(issuer.token({ scope: 'other mcp:below' }))))).toEqual(forbidden());
   });
 });
 
-/** What the endpoint answers: it names what this request needs. */
+/** The answer of the endpoint: it names the scopes that this request needs. */
 const lacking = (scopes: string[], id?: unknown) => ({
   jsonrpc: '2.0',
   ...(id !== undefined && { id }),
@@ -116,7 +116,7 @@ const lacking = (scopes: string[], id?: unknown) => ({
   },
 });
 
-/** What the endpoint has done since then, but for what it does once. Tasks of other tests may still be at work. */
+/** The calls of the endpoint since then, without calls that it makes once. Tasks of other tests may still work. */
 const doneSince = (mark: number) =>
   cloud.calls
     .since(mark)
@@ -232,9 +232,9 @@ test('a tool gets no part of the token (G-12)', async () => {
     { name: 'event' },
     { headers: bearer(token), capabilities: {} },
   );
-  const told = JSON.stringify(body.result);
-  expect(told).toContain('"event"');
-  for (const part of token.split('.')) expect(told).not.toContain(part);
+  const text = JSON.stringify(body.result);
+  expect(text).toContain('"event"');
+  for (const part of token.split('.')) expect(text).not.toContain(part);
 });
 
 test('without a publicUrl the embedded cloud names the host of the request (G-06, G-13)', async () => {
@@ -276,7 +276,7 @@ test('keys are fetched once, and again when a token names one that is not among 
   expect(await status(issuer.token())).toBe(200);
   expect(await status(old)).toBe(200);
   expect(issuer.fetches()).toBe(before + 1);
-  // Asked for again and again, an unknown key is looked for every ten seconds at most.
+  // An unknown key is fetched every ten seconds at most.
   for (const kid of ['unknown', 'unknown', 'other']) expect(seen(await send({ kid }))).toEqual(unauthorized());
   expect(issuer.fetches()).toBe(before + 2);
   expect(await status(issuer.token({ jti: 'y' }))).toBe(200);

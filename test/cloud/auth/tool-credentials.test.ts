@@ -54,7 +54,7 @@ describe('with the credentials of its function, a tool', () => {
     await taskStore(dynamoDbOf(cloud(), 'administrator'), table()).create(create(key, task, Date.now()));
   });
 
-  test('reads of a task what the tool library reads, reports on it and keeps its steps', async () => {
+  test('reads the attributes that the tool library reads, reports, and keeps steps', async () => {
     const store = taskStore(dynamoDbOf(cloud(), toolFunction()), table());
     const run = { ...key, round: 1, deadline: Date.now() };
     expect(await store.readStatus(key)).toEqual({ status: 'working', round: 1 });
@@ -96,7 +96,7 @@ describe('with the credentials of its function, a tool', () => {
     await expect(tool().send(new TransactWriteCommand({ TransactItems: both }))).rejects.toEqual(denied);
   });
 
-  test('writes only what the tool library writes, never what an index or reader takes for a task', async () => {
+  test('writes only items of the tool library, never one that counts as a task', async () => {
     for (const attribute of [...written, 'expiresAt']) await update(attribute, 1, beside);
     for (const attribute of ['status', 'due', 'dueAt', 'tool', 'taken', 'result']) {
       await expect(update(attribute, 'x', beside), attribute).rejects.toEqual(denied);
@@ -111,7 +111,7 @@ describe('with the credentials of its function, a tool', () => {
     }
   });
 
-  test('changes nothing that a reader sees of a task that is over (C-10)', async () => {
+  test('changes nothing that a reader sees of an ended task (C-10)', async () => {
     const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
     const cancelled = await store.apply(key, cancel(Date.now()));
     await update('statusMessage', 'Step 4 of 7', beside);

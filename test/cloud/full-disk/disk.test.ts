@@ -99,7 +99,7 @@ describe('a full disk', () => {
       const task = await poll(after, id, ({ status }) => status !== 'working');
       const before = seen.get(id);
       if (before !== undefined) expect(task).toEqual({ ...before, pollIntervalMs: task.pollIntervalMs });
-      // A tool that may not be repeated and was in a worker at that moment: what it did is unknown.
+      // A tool that may not be repeated was in a worker at that moment: its effect is unknown.
       const interrupted = task.status === 'failed' && task.error.data.reason === 'Runtime.ExitError';
       if (interrupted) continue;
       if (asks) expect(task).toMatchObject({ status: 'input_required' });
@@ -119,7 +119,7 @@ describe('a full disk', () => {
   });
 });
 
-test('a journal with a broken last line is served, and a message says what was left out', async () => {
+test('a journal with a broken last line is served, and a message names the cut', async () => {
   const dataDir = temporaryDir();
   await (await startCloud({ assembly: empty, dataDir })).stop();
   appendFileSync(join(dataDir, 'step-functions.jsonl'), '{"type":"star');
@@ -130,7 +130,7 @@ test('a journal with a broken last line is served, and a message says what was l
 });
 
 describe('a data folder', () => {
-  test('is for its owner alone, a new one and one that was open to others', async () => {
+  test('becomes private to its owner, new or open to others before', async () => {
     const dataDir = join(temporaryDir(), 'new');
     await (await startCloud({ assembly: empty, dataDir })).stop();
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -139,7 +139,7 @@ describe('a data folder', () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   });
 
-  test('that all users share, as /tmp is, is refused and left as it is', async () => {
+  test('that all users share, such as /tmp, is refused and not changed', async () => {
     const dataDir = join(temporaryDir(), 'shared');
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o1777);
@@ -164,7 +164,7 @@ describe('a data folder', () => {
     const data = join(temporaryDir(), 'data');
     const first = serve(data, inject('assembly'));
     await first.ready;
-    // What an earlier version left in the folder says nothing.
+    // A file of an earlier version in the folder does not count.
     rmSync(join(data, 'lock'), { force: true });
     const isolated = (command: string) => `unshare --pid --fork --mount-proc sh -c '${command}'`;
     try {

@@ -1,12 +1,12 @@
 /**
- * Writes a journal in a process whose files may not get larger than a limit, and goes on after the record that does not
- * fit: `partial-write.ts FILE`. Prints how that record failed.
+ * Writes a journal in a process with a limit for the size of files, and continues after the record that does not fit:
+ * `partial-write.ts FILE`. Prints the error of that record.
  */
 
 import { executionArn, single } from '../../../local/test/step-functions/support.ts';
 import { openJournal } from '../../../local/testing.ts';
 
-// A failed write ends a process; this one wants to see what a later write does.
+// A failed write ends a process. This one continues, to see the effect of a later write.
 process.on('uncaughtException', () => undefined);
 const [file = ''] = process.argv.slice(2);
 const journal = openJournal({ file, running: [], closed: () => [] });

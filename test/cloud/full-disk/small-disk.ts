@@ -8,7 +8,7 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** Of 1 MB, at a folder that exists. A file system in memory where this user may mount one; else a bound of 1 MB on every file. */
+/** A disk of 1 MB, at an existing folder: a file system in memory if this user may mount one, or a bound of 1 MB on every file. */
 export function smallDisk(folder: string): SmallDisk {
   const mount = (...options: string[]) => execFileSync('mount', options, { stdio: 'ignore' });
   try {

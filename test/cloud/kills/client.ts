@@ -7,12 +7,12 @@ export type Message = Answer['body'];
 /** The process that lives now, or the next one. */
 export interface Lives {
   current(): Promise<CloudProcess>;
-  /** What is being asked, for the one who prints what a kill fell upon. */
+  /** The request under way, for the report of a kill. */
   readonly asking: string[];
 }
 
 /** A task as a client saw it. */
-export interface Look {
+export interface Seen {
   readonly status: string;
   /** Its result, or its error. */
   readonly outcome?: unknown;
@@ -21,14 +21,14 @@ export interface Look {
 export interface Client {
   /** Returns the id of the task; undefined if the answer was lost: without a key the task cannot be found then. */
   make(name: string, args: object, key?: string): Promise<string | undefined>;
-  look(taskId: string): Promise<Look>;
+  read(taskId: string): Promise<Seen>;
   /** Waits for the outcome, by tasks/result where there is one. */
-  wait(taskId: string): Promise<Look>;
+  wait(taskId: string): Promise<Seen>;
   cancel(taskId: string): Promise<void>;
 }
 
 const LONGEST_MS = 600_000;
-export const isOver = ({ status }: Look) => ['completed', 'failed', 'cancelled'].includes(status);
+export const isOver = ({ status }: Seen) => ['completed', 'failed', 'cancelled'].includes(status);
 
 /** One request and its answer; undefined when it was lost, most likely with the process. */
 async function once(lives: Lives, body: { method: string }, headers: Headers_): Promise<Message | undefined> {
@@ -42,7 +42,7 @@ async function once(lives: Lives, body: { method: string }, headers: Headers_): 
       return message;
     }
   } catch (error) {
-    // fetch says so of every connection that breaks; anything else is an answer that must not be.
+    // fetch throws this for every broken connection. Any other error is a wrong answer.
     if (!(error instanceof TypeError)) throw error;
     // A connection that broke by itself is an answer that is lost, too.
     await Promise.race([gone, sleep(1_000)]);
@@ -65,9 +65,9 @@ function resultOf(message: Message): Message {
   return message.result;
 }
 
-async function until(look: () => Promise<Look>, is: (look: Look) => boolean): Promise<Look> {
+async function until(read: () => Promise<Seen>, is: (seen: Seen) => boolean): Promise<Seen> {
   for (const since = performance.now(); ; await sleep(100)) {
-    const seen = await look();
+    const seen = await read();
     if (is(seen)) return seen;
     if (performance.now() - since > LONGEST_MS) throw new Error(`it stays ${JSON.stringify(seen)}`);
   }
@@ -75,7 +75,7 @@ async function until(look: () => Promise<Look>, is: (look: Look) => boolean): Pr
 
 export interface ModernClient extends Client {
   /** Waits for a question. */
-  asked(taskId: string): Promise<Look>;
+  asked(taskId: string): Promise<Seen>;
   answer(taskId: string, inputResponses: object): Promise<void>;
 }
 
@@ -86,22 +86,22 @@ export function modernClient(lives: Lives): ModernClient {
     const { body, headers } = message(method, params);
     return resultOf(await ask(lives, body, headers));
   };
-  const look = async (taskId: string): Promise<Look> => {
+  const read = async (taskId: string): Promise<Seen> => {
     const { status, result, error } = await request('tasks/get', { taskId });
     return { status, outcome: result ?? error };
   };
   return {
-    look,
+    read,
     async make(name, args, key) {
       const { body, headers } = message('tools/call', { name, arguments: args }, key);
       if (key !== undefined) return resultOf(await ask(lives, body, headers)).taskId;
       const answer = await once(lives, body, headers);
       return answer && resultOf(answer).taskId;
     },
-    wait: (taskId) => until(() => look(taskId), isOver),
+    wait: (taskId) => until(() => read(taskId), isOver),
     asked: (taskId) =>
       until(
-        () => look(taskId),
+        () => read(taskId),
         (seen) => seen.status === 'input_required' || isOver(seen),
       ),
     cancel: (taskId) => request('tasks/cancel', { taskId }),
@@ -121,7 +121,7 @@ export async function legacyClient(lives: Lives): Promise<Client> {
   let id = 0;
   const message = (method: string, params: object) => ({ jsonrpc: '2.0', id: ++id, method, params });
   const request = (method: string, params: object) => ask(lives, message(method, params), own);
-  const outcome = async (taskId: string): Promise<Look> => {
+  const outcome = async (taskId: string): Promise<Seen> => {
     const { result, error } = await request('tasks/result', { taskId });
     if (result !== undefined) return { status: 'completed', outcome: { ...result, _meta: undefined } };
     return { status: 'failed', outcome: error };
@@ -133,7 +133,7 @@ export async function legacyClient(lives: Lives): Promise<Client> {
       const answer = key === undefined ? await once(lives, body, own) : await ask(lives, body, own);
       return answer && resultOf(answer).task.taskId;
     },
-    async look(taskId) {
+    async read(taskId) {
       const { status } = resultOf(await request('tasks/get', { taskId }));
       return isOver({ status }) && status !== 'cancelled' ? outcome(taskId) : { status };
     },

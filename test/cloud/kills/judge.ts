@@ -1,28 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Look, Message } from './client.ts';
+import type { Message, Seen } from './client.ts';
 import type { Story } from './scenarios.ts';
 
 const show = (value: unknown) => JSON.stringify(value);
-const content = ({ outcome }: Look) => (outcome as Message)?.structuredContent;
-const crashed = ({ status, outcome }: Look) =>
+const content = ({ outcome }: Seen) => (outcome as Message)?.structuredContent;
+const crashed = ({ status, outcome }: Seen) =>
   status === 'failed' && (outcome as Message)?.data?.reason === 'Runtime.ExitError';
 /** Whether a task ended right, and after how many runs of its tool. Tools with side effects count their runs. */
-const right: Readonly<Record<Story['kind'], (look: Look, story: Story, runs: number) => boolean>> = {
-  short: (look, { call }) => content(look)?.call === call || crashed(look),
-  // Begun, and not ended: its outcome is unknown, so it fails.
-  once: (look, _, runs) => (crashed(look) ? runs <= 1 : content(look)?.attempt === 0 && runs === 1),
-  // Tried three times at most; it may die before it has said that it runs.
-  repeat: (look, _, runs) => (crashed(look) ? runs >= 2 : runs >= 1 && runs <= content(look)?.attempt + 1),
-  ask: (look, { call }) => isDeepStrictEqual(content(look)?.content, { ok: true, call }) || crashed(look),
-  // One that asks has run, and may have died before the cancel.
-  cancel: (look) => look.status === 'cancelled' || crashed(look),
-  result: (look) => content(look)?.version === 'first-version',
+const right: Readonly<Record<Story['kind'], (seen: Seen, story: Story, runs: number) => boolean>> = {
+  short: (seen, { call }) => content(seen)?.call === call || crashed(seen),
+  // It began and did not end: its outcome is unknown, so it fails.
+  once: (seen, _, runs) => (crashed(seen) ? runs <= 1 : content(seen)?.attempt === 0 && runs === 1),
+  // It has three tries at most, and may die before it has written that it runs.
+  repeat: (seen, _, runs) => (crashed(seen) ? runs >= 2 : runs >= 1 && runs <= content(seen)?.attempt + 1),
+  ask: (seen, { call }) => isDeepStrictEqual(content(seen)?.content, { ok: true, call }) || crashed(seen),
+  // A task that asks has run, and may have died before the cancel.
+  cancel: (seen) => seen.status === 'cancelled' || crashed(seen),
+  result: (seen) => content(seen)?.version === 'first-version',
 };
 
-/** All that must not be. `last`: how each task is after the last restart. */
+/** All violations. @param last the state of each task after the last restart */
 export function judge(
   stories: readonly Story[],
-  last: ReadonlyMap<string, Look>,
+  last: ReadonlyMap<string, Seen>,
   runsOf: (call: number) => number,
 ): string[] {
   return stories.flatMap((story) => {
@@ -30,13 +30,13 @@ export function judge(
     const name = `${kind} ${call} (${[...taskIds].join(', ')})`;
     const wrong = taskIds.size === 1 ? [] : [`${name}: ${taskIds.size} tasks`];
     for (const taskId of taskIds) {
-      const look = last.get(taskId);
-      if (look === undefined) return [`${name} is gone`];
+      const seen = last.get(taskId);
+      if (seen === undefined) return [`${name} is gone`];
       for (const end of ends) {
-        if (!isDeepStrictEqual(end, look)) wrong.push(`${name} was ${show(end)}, is ${show(look)}`);
+        if (!isDeepStrictEqual(end, seen)) wrong.push(`${name} was ${show(end)}, is ${show(seen)}`);
       }
-      if (!right[kind](look, story, runsOf(call))) {
-        wrong.push(`${name}, ${story.acknowledged ?? 'nothing'} acknowledged, ${runsOf(call)} runs: ${show(look)}`);
+      if (!right[kind](seen, story, runsOf(call))) {
+        wrong.push(`${name}, ${story.acknowledged ?? 'nothing'} acknowledged, ${runsOf(call)} runs: ${show(seen)}`);
       }
     }
     return wrong;

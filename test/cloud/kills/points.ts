@@ -1,11 +1,11 @@
 import type { Choose, FaultCall } from '../../../local/testing.ts';
 
-/** Where the process may die: a call, before or after it is carried out, and what else is true of that. */
+/** A point where the process may die: a call, before or after its execution, with more conditions. */
 interface Point {
   readonly call: Pick<FaultCall, 'service' | 'operation' | 'at'>;
-  /** Of a state machine, which has no worker, or of a function. */
+  /** Whether the caller is a state machine, which has no worker, or a function. */
   readonly by: 'machine' | 'function';
-  /** In its input. */
+  /** A text in its input. */
   readonly text?: RegExp;
 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** A process of the embedded cloud. */
 export interface CloudProcess {
   readonly url: string;
-  /** Resolves when it is gone, however that came. */
+  /** Resolves when it is gone, for any reason. */
   readonly gone: Promise<void>;
   /** With `kill -9`, and waits until it is gone. */
   kill(): Promise<void>;
@@ -33,7 +33,7 @@ export async function startProcess(...args: string[]): Promise<CloudProcess> {
   throw new Error(`It did not start:\n${output}`);
 }
 
-/** Ends what a test that failed has left running. */
+/** Ends the processes of a failed test. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }

@@ -2,17 +2,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, randomOf } from '../../proofs/fuzz/generate/random.ts';
-import { isOver, type Lives, type Look } from './client.ts';
+import { isOver, type Lives, type Seen } from './client.ts';
 import { judge } from './judge.ts';
 import type { PointName } from './points.ts';
 import { type CloudProcess, startProcess } from './process.ts';
-import { type Story, tell } from './scenarios.ts';
+import { play, type Story } from './scenarios.ts';
 
 /** A point, or some time after the start. */
 export type Death = PointName | 'any time';
 
 export interface Round {
-  /** In a few words, what each kill fell upon. */
+  /** A few words on the moment of each kill. */
   readonly kills: readonly string[];
   readonly stories: readonly Story[];
   readonly ends: Readonly<Record<string, number>>;
@@ -23,7 +23,7 @@ export interface Round {
 
 export interface RoundOptions {
   readonly seed: number;
-  /** Of restart-app.ts. */
+  /** The assembly of restart-app.ts. */
   readonly assembly: string;
   /** An empty folder. */
   readonly folder: string;
@@ -31,7 +31,7 @@ export interface RoundOptions {
 }
 
 const CLIENTS = 12;
-/** Every point is reached long before. */
+/** A bound: every point is reached long before. */
 const PATIENCE_MS = 60_000;
 
 /** Kills a cloud again and again while clients work with it, lets them finish, and judges every answer they got. */
@@ -46,9 +46,9 @@ export async function runRound({ seed, assembly, folder, deaths }: RoundOptions)
   let over = false;
   let calls = 0;
   const work = { folder, number: () => ++calls, enough: () => over };
-  const telling = Promise.all(Array.from({ length: CLIENTS }, (_, i) => tell(lives, randomOf(seed, i + 1), work)));
+  const playing = Promise.all(Array.from({ length: CLIENTS }, (_, i) => play(lives, randomOf(seed, i + 1), work)));
   // It is awaited below, where its errors show.
-  telling.catch(() => undefined);
+  playing.catch(() => undefined);
 
   const kills: string[] = [];
   const missed: Death[] = [];
@@ -78,8 +78,8 @@ export async function runRound({ seed, assembly, folder, deaths }: RoundOptions)
   try {
     await sleep(500);
     over = true;
-    const stories = (await telling).flat();
-    const last = await looks(stories);
+    const stories = (await playing).flat();
+    const last = await lastStates(stories);
     const runs = readFileSync(join(folder, 'runs'), 'utf8').split('\n');
     const runsOf = (call: number) => runs.filter((line) => line === String(call)).length;
     const ends: Record<string, number> = {};
@@ -100,23 +100,23 @@ async function dies(gone: Promise<void>, death: Death, random: Random): Promise<
   return dead;
 }
 
-/** How each task is in the end: it may take as long as its tool. */
-async function looks(stories: readonly Story[]): Promise<ReadonlyMap<string, Look>> {
-  const last = new Map<string, Look>();
+/** The last state of each task, which may take as long as its tool. */
+async function lastStates(stories: readonly Story[]): Promise<ReadonlyMap<string, Seen>> {
+  const last = new Map<string, Seen>();
   for (const { client, taskIds } of stories) {
     for (const taskId of taskIds) {
-      let look = await client.look(taskId);
-      for (const since = performance.now(); !isOver(look) && performance.now() - since < 60_000; ) {
+      let seen = await client.read(taskId);
+      for (const since = performance.now(); !isOver(seen) && performance.now() - since < 60_000; ) {
         await sleep(100);
-        look = await client.look(taskId);
+        seen = await client.read(taskId);
       }
-      last.set(taskId, look);
+      last.set(taskId, seen);
     }
   }
   return last;
 }
 
-/** How many of each. */
+/** The count of each kind. */
 function summary(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

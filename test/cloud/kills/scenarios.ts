@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../proofs/fuzz/generate/random.ts';
-import { type Client, type Lives, type Look, legacyClient, type ModernClient, modernClient } from './client.ts';
+import { type Client, type Lives, legacyClient, type ModernClient, modernClient, type Seen } from './client.ts';
 
 /** What a client did, and the answers it got. */
 export interface Story {
   readonly kind: keyof typeof scenarios;
-  /** Names its run in the file of runs. */
+  /** The name of its run in the file of runs. */
   readonly call: number;
   readonly taskIds: Set<string>;
   readonly client: Client;
   /** The ends that it saw. */
-  readonly ends: Look[];
-  /** What it had acknowledged. */
+  readonly ends: Seen[];
+  /** The acknowledged requests. */
   acknowledged?: 'answer' | 'cancel';
 }
 
@@ -20,7 +20,7 @@ export interface Scene {
   readonly client: ModernClient;
   readonly random: Random;
   readonly folder: string;
-  /** Makes the task, and again if it is not known whether it was made. */
+  /** Makes the task; repeats the call if its outcome is unknown. */
   make(client: Client, name: string, args?: object): Promise<string>;
 }
 
@@ -54,8 +54,8 @@ export const scenarios = {
     await think(random);
     await client.cancel(taskId);
     story.acknowledged = 'cancel';
-    // It is over at once.
-    story.ends.push(await client.look(taskId));
+    // This task ends at once.
+    story.ends.push(await client.read(taskId));
   },
   /** 2025-11-25: the connection is held until the end. */
   async result({ story, random, make }: Scene) {
@@ -66,8 +66,8 @@ export const scenarios = {
 
 const KINDS = Object.keys(scenarios) as (keyof typeof scenarios)[];
 
-/** One story after the other, the kinds in turn, until it is enough. */
-export async function tell(
+/** Plays one story after the other, the kinds in turn, until there are enough. */
+export async function play(
   lives: Lives,
   random: Random,
   { folder, number, enough }: { folder: string; number: () => number; enough: () => boolean },
@@ -83,7 +83,7 @@ export async function tell(
       client: kind === 'result' ? legacy : client,
     };
     stories.push(story);
-    // Without a key, a call whose answer is lost may not be made again if its run may happen but once.
+    // Without a key, a call whose answer is lost may not be repeated if its run may happen only once.
     const keyed = kind === 'once' || kind === 'repeat' || random.chance(0.6);
     const make: Scene['make'] = async (by, name, args = {}) => {
       const key = keyed ? crypto.randomUUID() : undefined;
@@ -91,7 +91,7 @@ export async function tell(
         taskId = await by.make(name, args, key);
         if (taskId === undefined) continue;
         story.taskIds.add(taskId);
-        // Also a call that was answered may come again.
+        // A call that was answered may come again, too.
         if (key !== undefined && random.chance(0.2)) story.taskIds.add((await by.make(name, args, key)) ?? '');
         return taskId;
       }

@@ -21,13 +21,13 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { useCloud } from '../../support/cloud.ts';
 
-/** Official clients that speak 2025-11-25, against holds of one second: what takes longer, they have to resume. */
+/** Official clients that speak 2025-11-25, with holds of one second: they must resume longer waits. */
 const cloud = useCloud('brief');
 const url = () => new URL(`${cloud().url}/mcp`);
 const RELATED = 'io.modelcontextprotocol/related-task';
 const YES = { action: 'accept' as const, content: { ok: true } };
 
-/** A client that fills in forms; what it was asked, and which streams it resumed. */
+/** A client that fills in forms, with the questions that it got and the streams that it resumed. */
 async function v1Client() {
   const asked: unknown[] = [];
   const resumed: string[] = [];
@@ -51,7 +51,7 @@ async function v1Client() {
     return (await client.request(request, CreateTaskResultSchema, options)).task.taskId;
   };
   const result = (taskId: string) => client.experimental.tasks.getTaskResult(taskId, CallToolResultSchema);
-  // Not those of the session's own stream, which name no task.
+  // Event ids of the session's own stream name no task, and do not count.
   const resumes = () => resumed.filter((eventId) => /^[a-z]\d~\w{36}~/i.test(eventId)).length;
   return { client, tasks: client.experimental.tasks, start, result, asked, resumes };
 }
@@ -128,7 +128,7 @@ describe.concurrent('the official v1 client', () => {
     await tasks.cancelTask(taskId);
     await waiting;
     const before = resumes();
-    // It takes an error for no answer, and resumes after `retry`: one look may be, but no more.
+    // It takes an error for a missing answer, and resumes after `retry`: one read is allowed, but no more.
     await sleep(2_500);
     expect(resumes() - before).toBeLessThanOrEqual(1);
     await client.close();
@@ -162,7 +162,7 @@ async function taskSession() {
   };
 }
 
-/** A task as a client that will end would write it down. */
+/** A task as a client would write it down before it ends. */
 async function startTask({ session }: Awaited<ReturnType<typeof taskSession>>, name: string, args = {}) {
   const execution = await session.callTool(name, args, { task: { preference: 'require' } });
   if (execution.kind !== 'task') throw new Error('No task');

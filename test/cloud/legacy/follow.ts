@@ -8,7 +8,7 @@ let nextId = 1;
 /**
  * Waits for the answer of one request as a client does: resumes each stream that ends without it.
  *
- * @param on hears what the server asks or reports
+ * @param on gets the questions and reports of the server
  * @param between runs before each resumed stream
  */
 export async function follow(

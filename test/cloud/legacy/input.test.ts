@@ -95,7 +95,7 @@ describe.concurrent('a task that asks', () => {
   });
 });
 
-test('a question is answered in any container, also when the one that asked has died (B-19, C-19, C-20)', async () => {
+test('a question is answered in any container, also if its asker has died (B-19, C-19, C-20)', async () => {
   const client = await legacySession(url());
   const taskId = await start(client, 'ask');
   const body = { jsonrpc: '2.0', id: 'mine', method: 'tasks/result', params: { taskId } };

@@ -12,12 +12,12 @@ const start = ({ request }: Session, _meta: object = {}) => request('tools/call'
 const repeat = <T>(count: number, what: () => Promise<T>) => Promise.all(Array.from({ length: count }, what));
 
 describe('the open tasks of one caller (C-37)', () => {
-  test('160 calls at once make 100 open tasks, exactly; each refused one says why', async () => {
+  test('160 calls at once make exactly 100 open tasks; each refusal says why', async () => {
     const session = await legacySession(url());
     const answers = (await repeat(160, () => start(session))).map(({ body }) => body);
     const tasksOf = (some: typeof answers) => some.flatMap(({ result }) => result?.task.taskId ?? []);
     const busy = ({ error }: (typeof answers)[number]) => error?.data?.reason === 'Unavailable';
-    // A busy machine answers some of them that it is: others take their places.
+    // A busy machine refuses some of them: others take their slots.
     while (!answers.some(({ error }) => error !== undefined && !busy({ error })))
       answers.push((await start(session)).body);
     const taskIds = tasksOf(answers);
@@ -51,7 +51,7 @@ describe('the open tasks of one caller (C-37)', () => {
     const [taskId] = repeats;
     expect(new Set(repeats).size).toBe(1);
     // At once they may have taken a slot each side of a minute, but no more than the one they need stays.
-    // One after the other: so many at once may be too much for a busy machine.
+    // They come one after the other: all at once may be too much for a busy machine.
     for (let i = 0; i < 99; i++) expect((await start(session)).body.error).toBeUndefined();
     expect((await start(session)).body.error.data.reason).toBe('TooManyOpenTasks');
     expect((await start(session, key)).body.result.task.taskId).toBe(taskId);

@@ -6,7 +6,7 @@ import { temporaryDir } from '../../../local/test/fixture.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 
-/** One container sees everything: what it counts is its own (E-29). */
+/** One container for all requests, as each container counts by itself (E-29). */
 const cloud = useCloud('brief', { maxWorkersPerFunction: 1 });
 const url = () => `${cloud().url}/mcp`;
 const { burst } = limits.polls;
@@ -23,7 +23,7 @@ async function working(): Promise<string> {
   return body.result.taskId;
 }
 
-/** Polls until the answer says to wait. Returns how often it did not. */
+/** Polls until the answer says to wait. Returns the number of polls before that. */
 async function hammer(request: () => Promise<Answer>) {
   for (let served = 0; served < 3 * burst; ) {
     const answers = await Promise.all(Array.from({ length: ATONCE }, request));
@@ -32,7 +32,7 @@ async function hammer(request: () => Promise<Answer>) {
     const refused = answers.find(({ status }) => status === 429);
     if (refused !== undefined) return { served, refused };
   }
-  throw new Error('It was never told to wait');
+  throw new Error('The server never said to wait');
 }
 
 test.each(['2026-07-28', '2025-11-25'])(
@@ -50,7 +50,7 @@ test.each(['2026-07-28', '2025-11-25'])(
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]$/);
     expect(refused.body).toMatchObject({ id: expect.any(Number), error: { code: -32600 } });
-    // For each that was served, of its task and its progress; and of the session, where a task of its asks.
+    // Each served poll reads the task and its progress, and the session if one of its tasks asks.
     const reads = readsSince(mark);
     expect(reads).toHaveLength(version === '2026-07-28' ? 2 * served : 3 * served);
     const units = reads.reduce((sum, { consumed }) => sum + (consumed?.table ?? 99), 0);
@@ -94,7 +94,7 @@ async function created(call: Record<string, unknown>): Promise<string> {
 test('while 60 runs wait on one worker, the endpoint answers and a new run ends; then all end', async () => {
   const file = join(temporaryDir(), 'released');
   const call = { name: 'hold', arguments: { file } };
-  // A busy endpoint refuses some, which their clients send again.
+  // A busy endpoint refuses some runs, which their clients send again.
   const taskIds = await Promise.all(Array.from({ length: 60 }, () => created(call)));
   expect((await modernRequest(url(), 'tools/list')).status).toBe(200);
   // In one line with the runs it would wait for all of them.

@@ -65,7 +65,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
     }
     throw new Error('It asked nothing');
   }
-  /** A 2026-07-28 call without a task that was answered with questions, and the call that goes on. */
+  /** A 2026-07-28 call without a task that was answered with questions, and the call that continues it. */
   async function inlineAsking() {
     const send = (more: object) =>
       modernRequest(url(), 'tools/call', { name: 'ask_optional', arguments: {}, ...more }, { capabilities: FORMS });
@@ -110,7 +110,7 @@ describe('AWS throttles the endpoint, longer than the SDK tries', () => {
       refused(answer, 429);
       expect(answer.body.error.data).toEqual({ reason: 'Unavailable' });
     }
-    // One attempt each: none waits for a retry.
+    // Each has one attempt, and waits for no retry.
     expect(struck.hits).toBe(starts.length + answers.length);
     expect((await session.request('tasks/list', {})).body.result.tasks).toHaveLength(1);
     cloud().faults.clear();
@@ -208,7 +208,7 @@ describe('sizes', () => {
     [1_000, 200],
     [8_000, 200],
     [20_000, 431],
-  ])('a header of %i bytes: HTTP %i, and the server goes on', async (bytes, status) => {
+  ])('a header of %i bytes: HTTP %i, and the server continues', async (bytes, status) => {
     const { body, headers } = modernMessage('tools/list');
     const answer = await post(url(), body, { ...headers, 'x-long': 'x'.repeat(bytes) });
     expect(answer.status).toBe(status);
@@ -263,7 +263,7 @@ describe('a header that comes twice', () => {
     ['mcp-method', 'tools/list'],
     ['mcp-method', 'tools/call'],
     ['mcp-protocol-version', '2025-11-25'],
-  ])('is refused where a router may have gone by the other: %s, %s (D-04, D-05)', async (name, value) => {
+  ])('is refused if a router may have used the other value: %s, %s (D-04, D-05)', async (name, value) => {
     const { status, body } = await send([name, value]);
     expect([status, body.error.code]).toEqual([400, -32020]);
   });

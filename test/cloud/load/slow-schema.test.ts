@@ -5,7 +5,7 @@ import { useAssembly, useCloud } from '../../support/cloud.ts';
 const said: string[] = [];
 const assembly = useAssembly('test/support/apps/slow-schema-app.ts');
 const cloud = useCloud('assembly', { assembly, schedules: true, onLog: (_source, line) => void said.push(line) });
-// The start of the workers is no part of what is measured.
+// The start of the workers must not be measured.
 beforeAll(async () => void (await call('direct_echo', {})));
 
 const call = async (name: string, args: object) => {
@@ -16,7 +16,7 @@ const call = async (name: string, args: object) => {
 test.each([
   ['a pattern', 'slug', { slug: `${'a'.repeat(60)}!` }],
   ['unique items', 'rows', { rows: Array.from({ length: 14_000 }, (_, n) => ({ n })) }],
-])('arguments that %s would judge for minutes or years are refused after a second (A-14)', async (_, name, args) => {
+])('arguments that %s would check for minutes or years are refused after a second (A-14)', async (_, name, args) => {
   const result = await call(name, args);
   expect(result).toMatchObject({ isError: true });
   expect(result.content[0].text).toContain(`Invalid arguments for tool ${name}: arguments take too long to check`);

@@ -49,8 +49,8 @@ describe.concurrent('the official client 2.x, pinned to 2026-07-28', () => {
 
   test('knows no tasks: a tool of three seconds is answered inline, with its progress (A-22, F-10)', async () => {
     const client = await connected(url());
-    const told: number[] = [];
-    const onprogress = ({ progress }: { progress: number }) => void told.push(progress);
+    const reported: number[] = [];
+    const onprogress = ({ progress }: { progress: number }) => void reported.push(progress);
     const [slept, promised, done] = await Promise.all([
       client.callTool({ name: 'sleep', arguments: { ms: 3_000 } }),
       client.callTool({ name: 'slow_promise' }),
@@ -59,8 +59,8 @@ describe.concurrent('the official client 2.x, pinned to 2026-07-28', () => {
     expect(slept.content).toEqual([{ type: 'text', text: 'slept 3000 ms' }]);
     expect(promised.structuredContent).toEqual({ n: 1 });
     expect(done.content).toEqual([{ type: 'text', text: 'done' }]);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told).toEqual([...new Set(told)].sort());
+    expect(reported.length).toBeGreaterThan(0);
+    expect(reported).toEqual([...new Set(reported)].sort());
     await client.close();
   });
 
@@ -127,7 +127,7 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
     await close();
   });
 
-  test('goes on with a task after the client has been started again', async () => {
+  test('continues a task after a restart of the client', async () => {
     const first = await openTaskSession(url(), never);
     const references: SerializedTaskReference[] = [];
     for (const [name, args] of [
@@ -139,7 +139,7 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
       if (execution.kind !== 'task') throw new Error(`${name} was no task`);
       references.push(JSON.parse(JSON.stringify(execution.serializeReference())));
       await execution.detach();
-      // Until it is over for the client too, closing the session would cancel the task.
+      // While the client waits for it, closing the session would cancel the task.
       await execution.result();
     }
     await first.close();
@@ -160,7 +160,7 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
 describe.concurrent('a window of one second', () => {
   test('a client that knows no tasks gets the result of three seconds by get_task_result (F-14)', async () => {
     const client = await connected(`${brief().url}/mcp`);
-    // Filled with what the list says, it checks what the tools return against their outputSchema.
+    // With the list of tools, it checks results by their outputSchema.
     await client.listTools();
     const slept = await client.callTool({ name: 'sleep', arguments: { ms: 3_000 } });
     const { taskId } = slept.structuredContent as { taskId: string };

@@ -99,7 +99,7 @@ describe('it asks', () => {
       resultType: 'complete',
       structuredContent: { answer: yes, requestState: { n: 9007199254740991 }, round: 2 },
     });
-    // The work was done once, in the task that the state names; so the answer can be had again.
+    // The work was done once, in the task that the state names, so the answer can be read again.
     const names = executions(before).map(({ name }) => name);
     expect(names).toHaveLength(2);
     expect(new Set(names.map((name) => name.replace(/-r\d$/, ''))).size).toBe(1);

@@ -10,18 +10,18 @@ async function start(name: string, args: object = {}): Promise<string> {
   return (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
 }
 
-interface Told {
+interface Notified {
   readonly task: Answer['body'];
-  /** What tasks/get says right after. */
+  /** The answer of tasks/get right after. */
   readonly got: Answer['body'];
 }
 
-/** Listens until the server ends it. @param hear gets each task as it is told */
+/** Listens until the server ends it. @param hear gets each task of each notification */
 async function listen(taskIds: readonly string[], hear: (task: Answer['body']) => void) {
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
   const stream = await openStream(url(), body, headers);
   let acknowledged: { taskIds: string[] } | undefined;
-  const told: Promise<Told>[] = [];
+  const notified: Promise<Notified>[] = [];
   let result: Answer['body'];
   for await (const { data } of stream.events) {
     const { method, params, ...answer }: Answer['body'] = data;
@@ -30,19 +30,19 @@ async function listen(taskIds: readonly string[], hear: (task: Answer['body']) =
     } else if (method === 'notifications/tasks') {
       hear(params);
       const asked = modernRequest(url(), 'tasks/get', { taskId: params.taskId });
-      told.push(asked.then((reply) => ({ task: params, got: reply.body.result })));
+      notified.push(asked.then((reply) => ({ task: params, got: reply.body.result })));
     } else result = answer.result;
   }
   if (acknowledged === undefined) throw new Error('It was not acknowledged');
-  return { acknowledged, told: await Promise.all(told), result, type: stream.headers.get('content-type') };
+  return { acknowledged, notified: await Promise.all(notified), result, type: stream.headers.get('content-type') };
 }
 
-/** What a task says of itself in a notification and in tasks/get alike. */
+/** The part of a task that a notification and tasks/get share. */
 function said({ _meta, resultType, pollIntervalMs, ...task }: Answer['body']): object {
   return task;
 }
 
-test('subscriptions/listen on 20 tasks sends every end, as tasks/get, then ends (D-29, D-31, E-24, E-25)', async () => {
+test('subscriptions/listen on 20 tasks sends each end, then ends (D-29, D-31, E-24, E-25)', async () => {
   const isError = JSON.stringify({ content: [{ type: 'text', text: 'no' }], isError: true });
   const [waiting, unwanted, ...rest] = await Promise.all([
     start('ask'),
@@ -62,21 +62,21 @@ test('subscriptions/listen on 20 tasks sends every end, as tasks/get, then ends 
   const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
   await modernRequest(url(), 'tasks/update', { taskId: waiting, inputResponses });
 
-  const { acknowledged, told, result, type } = await listening;
+  const { acknowledged, notified, result, type } = await listening;
   expect(type).toMatch(/^text\/event-stream/);
   expect([...acknowledged.taskIds].sort()).toEqual([...taskIds].sort());
   expect(result).toMatchObject({ resultType: 'complete' });
-  const ends = told.filter(({ task }) => ended(task));
+  const ends = notified.filter(({ task }) => ended(task));
   expect(ends.map(({ task }) => task.taskId).sort()).toEqual([...taskIds].sort());
   const count = (wanted: string) => ends.filter(({ task }) => task.status === wanted).length;
   expect([count('completed'), count('failed'), count('cancelled')]).toEqual([18, 1, 1]);
-  for (const { task, got } of told) {
+  for (const { task, got } of notified) {
     if (ended(task) || task.lastUpdatedAt === got.lastUpdatedAt) expect(said(task)).toEqual(said(got));
   }
-  expect(told.some(({ task }) => task.taskId === waiting && task.status === 'input_required')).toBe(true);
+  expect(notified.some(({ task }) => task.taskId === waiting && task.status === 'input_required')).toBe(true);
 });
 
-test('the end of a listen stream stops nothing else: the task goes on (D-28)', async () => {
+test('the end of a listen stream stops nothing else: the task continues (D-28)', async () => {
   const taskId = await start('sleep', { ms: 1_000 });
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
   const stream = await openStream(url(), body, headers);

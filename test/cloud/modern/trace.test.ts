@@ -24,11 +24,11 @@ test('the trace of a call reaches the execution, the tool and the events', async
   const { result } = (await modernRequest(url(), 'tasks/get', { taskId })).body.result;
   expect(JSON.stringify(result)).toContain(traceparent);
   await cloud().streams.drained();
-  const told = cloud()
+  const published = cloud()
     .events.accepted()
     .map(({ event }) => event.detail as unknown as TaskStatusChange)
     .filter((change) => change.taskId === taskId);
-  expect(told.map(({ status, traceparent: trace }) => [status, trace])).toEqual([
+  expect(published.map(({ status, traceparent: trace }) => [status, trace])).toEqual([
     ['working', traceparent],
     ['completed', traceparent],
   ]);

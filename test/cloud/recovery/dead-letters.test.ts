@@ -20,7 +20,7 @@ async function stopped(prepare: () => void): Promise<string> {
   return taskId;
 }
 
-test('every try of the handler failed: the sweep makes good what its dead letter says (row 13)', async () => {
+test('every try of the handler failed: the sweep settles the task of its letter (row 13)', async () => {
   const taskId = await stopped(() => {
     const denied = { error: 'AccessDeniedException', status: 400 };
     const read = { service: 'dynamodb', operation: 'GetItem', caller: 'ServerReconcilerFunction' } as const;
@@ -36,7 +36,7 @@ test('every try of the handler failed: the sweep makes good what its dead letter
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   await sweepAfter(5 * MINUTE);
   expect(await get(taskId)).toMatchObject(STOPPED);
-  // Nothing has read it, and nothing needs it.
+  // No part of the server reads or needs it.
   expect(letters()).toHaveLength(1);
 });
 

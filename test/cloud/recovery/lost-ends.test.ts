@@ -20,7 +20,7 @@ const END_OF_WORKFLOW: FaultSpec = { ...EVENT, do: 'drop' };
 /** Every try of the write that a workflow ends with. */
 const NO_FINISH: FaultSpec = { ...FINISH, times: 13, do: { error: 'InternalServerError', status: 500 } };
 
-// So fast that the retries of the last write take a second, and too slow for the next poll of a workflow.
+// The scale lets the retries of the last write take a second, and is too small for the next poll of a workflow.
 const assembly = useAssembly('test/support/apps/machine-app.ts');
 const { cloud, url, sweepAfter, stored, start, get, runsOf } = useCrashCloud({ assembly, timeScale: 400 });
 const workflowOf = (taskId: string) => runsOf(taskId).find(({ states }) => states[0] === 'Run');
@@ -32,7 +32,7 @@ async function confirmed(taskId: string): Promise<void> {
   await sweepAfter(MINUTE);
   expect(await stored(taskId)).toMatchObject({ status: 'working' });
 }
-/** All polls of the workflow fail, too: it never hears of the end. */
+/** Fails all polls of the workflow, too, so that it never sees the end. */
 const deaf = () => {
   cloud().faults.add(END_OF_MACHINE);
   cloud().faults.add({
@@ -68,7 +68,7 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
     expect(ended(settled) ? (await stored(taskId)).due : undefined).toBeUndefined();
   });
 
-  test('a question that the sweep has written is answered, and the machine goes on', async () => {
+  test('a question that the sweep has written is answered, and the machine continues', async () => {
     deaf();
     const taskId = await start('asks');
     await expect.poll(() => machineOf(taskId)?.status).toBe('SUCCEEDED');
@@ -144,7 +144,7 @@ describe('the end of a workflow that the reconciler never gets', () => {
     });
   });
 
-  test('and it is gone with its workflow: the task fails, and nothing is started again (row 13)', async () => {
+  test('and the machine is gone with its workflow: the task fails, nothing restarts (row 13)', async () => {
     const taskId = await start('endless');
     await confirmed(taskId);
     cloud().faults.add({
@@ -166,10 +166,10 @@ describe('the end of a workflow that the reconciler never gets', () => {
   });
 });
 
-test('a task that works all day is looked at once an hour', async () => {
+test('a task that works all day is checked once an hour', async () => {
   const taskId = await start('all_day');
   const mark = cloud().calls.mark();
-  const looks = () =>
+  const checks = () =>
     cloud()
       .calls.since(mark)
       .filter(({ operation, caller }) => operation === 'DescribeExecution' && caller.includes('Reconciler'))
@@ -177,7 +177,7 @@ test('a task that works all day is looked at once an hour', async () => {
   const after: number[] = [];
   for (let minutes = 0; minutes < 10 * 60; minutes += 10) {
     await sweepAfter(10 * MINUTE);
-    after.push(looks());
+    after.push(checks());
   }
   // After 10, 20 and 40 minutes and then hourly, or a sweep later each time.
   expect(after[5]).toBeLessThanOrEqual(3);

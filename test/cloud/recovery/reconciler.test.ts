@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ACCEPT, START, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll } from '../../support/clients.ts';
 
-/** What the rows of the crash table leave out: test/proofs/faults/crash-table. */
+/** Cases that the rows of the crash table leave out: test/proofs/faults/crash-table. */
 const logged: string[] = [];
 const { cloud, url, start, get, stored, runsOf, stopRun, sweep } = useCrashCloud({
   onLog: (source, line) => void logged.push(`${source} ${line}`),
@@ -50,7 +50,7 @@ test('an answered task is started once, by two sweeps and two polls at once (row
 });
 
 describe('the reconciler itself', () => {
-  /** Past its deadline, and its run works on: found, failed by a write, and its run stopped. */
+  /** A task past its deadline whose run still works: it is found, failed by a write, and its run stopped. */
   const overdue = async () => {
     const taskId = await start('spin', { file: '/dev/null' });
     cloud().clock.advance((await stored(taskId)).deadlineAt + 30_001 - cloud().clock.now());
@@ -73,19 +73,19 @@ describe('the reconciler itself', () => {
           await cloud().schedules.fire('ServerReconcilerSweep');
           expect(killed.hits, what).toBe(1);
           await sweep();
-          const told = await poll(url(), taskId, ended);
-          expect(told, what).toMatchObject({ status });
+          const polled = await poll(url(), taskId, ended);
+          expect(polled, what).toMatchObject({ status });
           expect(await stored(taskId), what).toMatchObject({ status });
           expect(await stored(taskId), what).not.toHaveProperty('due');
           expect(runsOf(taskId), what).toHaveLength(runs);
           await sweep();
-          expect(await get(taskId), what).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
+          expect(await get(taskId), what).toEqual({ ...polled, pollIntervalMs: expect.any(Number) });
         }
       }
     }
   });
 
-  test('says with every sweep that it lives (row 21), and nothing was given up in this file', async () => {
+  test('reports each sweep (row 21), and nothing was given up in this file', async () => {
     logged.length = 0;
     await sweep();
     const metrics = logged.flatMap((line) => /^\S*Reconciler\S* (\{"_aws":.*\})$/.exec(line)?.[1] ?? []);

@@ -14,10 +14,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** All but the advice when to look again, which follows the age of the task. */
+/** All but the poll interval, which follows the age of the task. */
 const asBefore = (task: Answer['body']) => ({ ...task, pollIntervalMs: expect.any(Number) });
 
-/** The command people run, on a free port. As on AWS, a run has a worker of its own: others wait for one. */
+/** `npm start` on a free port. As on AWS, each run has its own worker: others wait for one. */
 const start = (data: string, assembly: string) =>
   startProcess('bin/local.ts', '--port', '0', '--single', '--data', join(folder, data), '--assembly', assembly);
 
@@ -106,7 +106,7 @@ describe('killed with -9 under load and started again', () => {
       modernRequest(after.url, 'tasks/update', { taskId, inputResponses: { 'r1.confirm': confirm } }),
     );
     for (const task of await ends(asking)) expect(task).toMatchObject({ status: 'completed' });
-    // What only waited for a worker has lost nothing; of what a worker had begun, only what may be repeated is.
+    // Runs that only waited for a worker have lost nothing. Of runs that had begun, only repeatable ones are repeated.
     // A try that found no room in time counts as one, too.
     const ran = { status: 'completed', result: { structuredContent: { attempt: expect.any(Number) } } };
     for (const task of await ends(onceOnly)) {
@@ -146,7 +146,7 @@ describe('killed with -9 under load and started again', () => {
     settles(context, { row: 23, tookMs: Date.now() - since, boundMs: MINUTE });
   });
 
-  test('repeatedly, during requests: what a client has read stays true', async () => {
+  test('repeatedly, during requests: no answer is taken back', async () => {
     const deaths: Death[] = [
       'the record is there, and no run',
       'the run is there, and no answer',

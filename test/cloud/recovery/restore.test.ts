@@ -17,7 +17,7 @@ import { INVOKE, useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts'
 import { ended, modernRequest, poll, runTask } from '../../support/clients.ts';
 
 const MINUTE = 60_000;
-// What calls consume is metered by the tables of the template only.
+// Only tables of the template meter calls.
 const { cloud, url, records, start, sweepAfter } = useCrashCloud({ recordCalls: false });
 const accept = { action: 'accept', content: { ok: true } };
 
@@ -91,7 +91,7 @@ async function nothingIsStuck(): Promise<void> {
   expect(stuck).toEqual([]);
 }
 
-test('items were lost: what was there before comes back, and nothing newer is overwritten', async () => {
+test('lost items come back, and nothing newer is overwritten', async () => {
   const done = await runTask(url(), 'echo', { n: 7 });
   const large = await runTask(url(), 'big', { bytes: 300_000 });
   const damaged = await runTask(url(), 'echo', { n: 8 });
@@ -133,19 +133,19 @@ test('items were lost: what was there before comes back, and nothing newer is ov
   expect(await putBack('Restored')).toMatch(/^\d+ items read: 8 put back, \d+ kept as they are now, 0 expired$/);
   expect(await putBack('Restored')).toMatch(/: 0 put back, /);
 
-  // What had ended is as it was, with its result in S3, and what ended since is not overwritten.
+  // Tasks that had ended are unchanged, with results in S3; tasks that ended since are not overwritten.
   const same = async (task: { taskId: string }) => {
-    const { pollIntervalMs: _, ...told } = (await get(task.taskId)).result;
-    expect(task).toMatchObject(told);
+    const { pollIntervalMs: _, ...shown } = (await get(task.taskId)).result;
+    expect(task).toMatchObject(shown);
   };
   for (const task of [done, large, damaged, outcome]) await same(task);
-  // What runs on ends as ever.
+  // Running tasks end as usual.
   runs.release();
   expect(await poll(url(), runs.taskId, ended)).toMatchObject({ status: 'completed' });
-  // What waits can be answered.
+  // Waiting tasks can be answered.
   await answer(asks);
   expect(await poll(url(), asks, ended)).toMatchObject({ status: 'completed' });
-  // What ended after the moment, and was lost: its run is over, so the task fails.
+  // A task that ended after the moment, and was lost, fails: its run is over.
   await sweepAfter(5 * MINUTE);
   for (const { taskId } of [late, cancelled]) {
     expect((await get(taskId)).result).toMatchObject({
@@ -153,17 +153,17 @@ test('items were lost: what was there before comes back, and nothing newer is ov
       error: { message: 'The run of the tool ended without a result' },
     });
   }
-  // What was answered after it asks again, and its next round has run already: it fails, too.
+  // A task that was answered after it asks again. Its next round has already run: it fails, too.
   expect((await get(answered)).result).toMatchObject({ status: 'input_required' });
   await answer(answered);
   await sweepAfter(MINUTE);
   expect((await get(answered)).result).toMatchObject({ status: 'failed' });
-  // What was made after the moment is lost.
+  // A task that was created after the moment is lost.
   expect((await get(newer.taskId)).error).toMatchObject({ code: -32602 });
   await nothingIsStuck();
 });
 
-test('the whole table was deleted and is restored under its name: runs go on in it', async () => {
+test('a deleted table that is restored under its name: runs continue in it', async () => {
   const done = await runTask(url(), 'echo', { n: 7 });
   const [runs, late] = [await held(), await held()];
   await sweepAfter(MINUTE);

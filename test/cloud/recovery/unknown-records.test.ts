@@ -26,7 +26,7 @@ const stored = async ({ owner, taskId }: TaskKey) =>
 
 const task = { tool: 'echo', ttl: 3_600_000, timeout: 1_800_000, accepts: [], legacy: true };
 const newKey = (session: string) => newTaskKey({ kind: 'anonymous', session }, cloud().clock.now());
-/** As a newer release might write it. */
+/** A record as a newer release might write it. */
 const ofLater = (session: string) => ({
   ...create(newKey(session), task, cloud().clock.now()),
   ...{ version: 2, status: 'paused', pausedAt: 1 },
@@ -44,7 +44,7 @@ const under = <T extends object>(owner: string, record: T & TaskKey) => ({
 });
 
 describe('a record that this release does not understand', () => {
-  test('is left out of a list of others, and is an error for itself, which says why', async () => {
+  test('is left out of a list, and a request for it is an error that says why', async () => {
     const session = await newSession();
     const later = under(session.owner, ofLater('x'));
     const ghost = { owner: session.owner, taskId: `${session.owner.slice(8)}_${'z'.repeat(36)}`, statusMessage: 'x' };
@@ -110,7 +110,7 @@ describe('a record that this release does not understand', () => {
     expect(seen?.dueAt).toBeGreaterThan(now + 200_000);
     expect(logged.slice(from).filter((line) => line.includes('sweep_errors'))).toEqual([]);
 
-    // Rolled forward: the newer release goes on with it, and writes it so that this one knows it again.
+    // After the roll forward, the newer release continues with it, and writes a record that this release knows.
     const key = { owner: later.owner, taskId: later.taskId };
     const back = { TableName: table(), Key: key, UpdateExpression: 'SET #s = :s, #v = :v' };
     const names = { '#s': 'status', '#v': 'version' };

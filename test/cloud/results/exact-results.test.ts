@@ -32,7 +32,7 @@ describe('a defined tool gives the very same JSON back', () => {
     expect(result.structuredContent).toEqual(awkward);
   });
 
-  test('without a task', async () => {
+  test('in a call without a task', async () => {
     const called = { name: 'returns_exactly', arguments: { json } };
     const { body } = await modernRequest(url(), 'tools/call', called, { capabilities: {} });
     expect(body.result.structuredContent).toEqual(awkward);

@@ -20,7 +20,7 @@ const unread = (taskId: string) => ({
 });
 
 describe('a forged reference shows nothing of another task (C-28, E-15)', () => {
-  test('of the very size of another one, it is looked for under its own task', async () => {
+  test('of the same size as another one, it is read under its own task only', async () => {
     const bytes = 200_001;
     await finished('large', { bytes });
     const { sha256 } = measured(JSON.stringify(largeResult(bytes)));
@@ -38,7 +38,7 @@ describe('a forged reference shows nothing of another task (C-28, E-15)', () => 
     }
   });
 
-  test('of another size than what lies there, it is not shown', async () => {
+  test('of another size than the object, it is not shown', async () => {
     const taskId = await finished('large', { bytes: 200_003 });
     await object('PUT', keyOf(taskId), '"'.padEnd(150_000, 'x'));
     expect((await get(taskId)).error).toEqual(unread(taskId));
@@ -86,9 +86,9 @@ describe('while S3 does not answer', () => {
       setTimeout(() => {
         large.s3 = 'up';
       }, 1_500);
-      const told = await listen(taskId);
-      expect(told).toHaveLength(1);
-      expectSame(told[0].result, wanted);
+      const notified = await listen(taskId);
+      expect(notified).toHaveLength(1);
+      expectSame(notified[0].result, wanted);
       expectSame((await get(taskId)).result.result, wanted);
       expectSame((await client.request('tasks/result', { taskId: legacy })).body.result, wanted);
     },
@@ -113,13 +113,13 @@ describe('while S3 does not answer', () => {
     expectSame((await answer).result.result, largeResult(200_000));
   });
 
-  test('what a try left that died is not taken for the result of the next', async () => {
+  test('an object of a try that died is not taken for the result of the next', async () => {
     const taskId = await finished('crashes', { bytes: 200_000 });
     expect(keyOf(taskId, '-a1')).toContain(taskId);
     expectSame((await get(taskId)).result.result, largeResult(200_000));
   });
 
-  test('what is gone stays unread, and the task complete', async () => {
+  test('an object that is gone stays unread, and the task complete', async () => {
     const client = await session();
     const taskId = await legacyFinished(client, 'large', { bytes: 200_000 });
     await object('DELETE', keyOf(taskId));

@@ -26,9 +26,9 @@ describe('5.5 MB of content of every kind arrive unchanged', () => {
     expectSame({ content, structuredContent: structuredContent.result }, wanted);
     expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject', 'GetObject']);
 
-    const [told] = await listen(taskId);
-    expect(told.status).toBe('completed');
-    expectSame(told.result, wanted);
+    const [notified] = await listen(taskId);
+    expect(notified.status).toBe('completed');
+    expectSame(notified.result, wanted);
     expect(s3Calls(mark)).toEqual(['PutObject', 'GetObject', 'GetObject', 'GetObject']);
   });
 
@@ -76,13 +76,13 @@ test.each([
 ])('a function that stores nothing: the server stores its result %s', async (_what, value, puts) => {
   const mark = large.cloud.calls.mark();
   const taskId = await finished('raw', { value });
-  // The first is what it was called with.
+  // The first put has its arguments.
   expect(s3Calls(mark)).toEqual(Array.from({ length: puts }, () => 'PutObject'));
   const { result: task } = await get(taskId);
   expect(task).toMatchObject({ status: 'completed', result: { content: [{ type: 'text', text: value }] } });
 });
 
-test('no end of a task makes its record larger than one read unit, whoever stores its result', async () => {
+test('no end of a task makes its record larger than one read unit', async () => {
   for (const [tool, args] of [
     ['raw', { value: 'x'.repeat(100_000) }],
     ['large', { bytes: 100_000 }],
@@ -130,7 +130,7 @@ describe('a large result is judged like a small one', () => {
   const kept = { bytes: 200_000 };
   const why = 'Tool promise returned structured content that does not fit its outputSchema';
 
-  test('2026-07-28: one that breaks its outputSchema is an error, wherever it is shown (A-19)', async () => {
+  test('2026-07-28: one that breaks its outputSchema is an error in every answer (A-19)', async () => {
     const taskId = await finished('promise', broken);
     const wanted = { content: [{ type: 'text', text: why }], isError: true };
     expect((await get(taskId)).result.result).toMatchObject(wanted);

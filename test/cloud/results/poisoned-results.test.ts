@@ -9,7 +9,7 @@ test.each([
   ['text that is not JSON', '{"mcpTask":1,"text":"hello"}', 'failed'],
   ['NaN, as Python writes it', '{"mcpTask":1,"text":"{\\"x\\": NaN}"}', 'failed'],
   ['no text', '{"mcpTask":1,"text":""}', 'failed'],
-  ['questions that are no JSON', '{"mcpTask":1,"text":"nope","asks":true}', 'failed'],
+  ['questions that are not JSON', '{"mcpTask":1,"text":"nope","asks":true}', 'failed'],
   ['questions that are null', '{"mcpTask":1,"text":"null","asks":true}', 'failed'],
   ['a mark of the engine', '{"_jsonata_lambda":true}', 'failed'],
   ['a wrong isError', '{"mcpTask":1,"text":"5","isError":true}', 'completed'],

@@ -34,7 +34,7 @@ const authorization =
   'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=x';
 const hash = (body: string) => createHash('sha256').update(body).digest('hex');
 
-/** A request as AWS clients send it, but for what `headers` say; '' leaves one out. */
+/** A request as AWS clients send it, with other `headers`; '' leaves one out. */
 async function send(cloud: Cloud, method: string, path: string, body = '', headers: Record<string, string> = {}) {
   const all = { authorization, 'x-amz-content-sha256': hash(body), 'x-amz-date': '20260101T000000Z', ...headers };
   const sent = Object.entries(all).filter(([, value]) => value !== '');
@@ -143,7 +143,7 @@ describe('the store of results against it', () => {
   const large = JSON.stringify('größer 𝄞'.repeat(400_000));
 
   test.each([['in memory'], ['on disk']])(
-    '%s: what was put is got, and expires by the clock of the cloud',
+    '%s: an object is stored, read, and expires by the clock of the cloud',
     async (where) => {
       let now = Date.UTC(2026, 0, 1, 12);
       const dataDir = where === 'on disk' ? temporaryDir() : undefined;
@@ -204,7 +204,7 @@ test('an object expires at the midnight after its days, as S3 counts them', () =
   expect(isExpired({ ...written, key: 'other/k' }, rule, Date.UTC(2027, 0, 1))).toBe(false);
 });
 
-test('what it cannot honour is refused at start, by name', async () => {
+test('settings that it cannot honour are refused at start, by name', async () => {
   const versioned = writeAssembly({
     resources: { B: { Type: 'AWS::S3::Bucket', Properties: { VersioningConfiguration: { Status: 'Enabled' } } } },
   });

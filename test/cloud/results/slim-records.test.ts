@@ -10,7 +10,7 @@ import {
   poll,
 } from '../../support/clients.ts';
 
-/** What polls, streams and lists read does not grow with what a client has sent, or a tool has asked. */
+/** Reads of polls, streams and lists do not grow with the texts of a client or the questions of a tool. */
 const { cloud, url, stored } = useCrashCloud();
 const KB = 1_000;
 const READ_UNIT = 4_096;
@@ -24,9 +24,9 @@ const call = async (name: string, args: object): Promise<Answer['body']> =>
 const start = async (name: string, args: object): Promise<string> => (await call(name, args)).result.taskId;
 const update = (taskId: string, inputResponses: object) =>
   modernRequest(url(), 'tasks/update', { taskId, inputResponses });
-const look = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
+const getTask = async (taskId: string) => (await modernRequest(url(), 'tasks/get', { taskId })).body;
 const sizeOf = async (taskId: string) => Buffer.byteLength(JSON.stringify(await stored(taskId)));
-/** The read units of each request for records since then: what their runs report lies beside them. */
+/** The read units of each request for records since then. Reports of runs are other items. */
 const unitsOf = (mark: number): number[] =>
   cloud()
     .calls.since(mark)
@@ -74,7 +74,7 @@ test('a task that asks first with large arguments is small from its first write'
   const { taskId } = (await client.request('tools/call', params)).body.result.task;
   expect([s3Since(mark), await sizeOf(taskId)]).toEqual([['PutObject'], expect.any(Number)]);
   expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
-  expect((await look(taskId)).result.status).toBe('input_required');
+  expect((await getTask(taskId)).result.status).toBe('input_required');
   await update(taskId, { 'r1.who': { action: 'accept', content: { name: 'Ann' } } });
   const done = await poll(url(), taskId, ended);
   expect(done.result.structuredContent).toMatchObject({ who: { content: { name: 'Ann' } }, bytes: TEXT.length });
@@ -122,9 +122,9 @@ describe('large questions', () => {
     await expect.poll(async () => (await stored(taskId)).status).toBe('input_required');
     expect(await sizeOf(taskId)).toBeLessThan(READ_UNIT);
     const mark = cloud().calls.mark();
-    const first = (await look(taskId)).result;
+    const first = (await getTask(taskId)).result;
     expect(first.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
-    expect((await look(taskId)).result).toEqual(first);
+    expect((await getTask(taskId)).result).toEqual(first);
     expect(unitsOf(mark)).toEqual([1, 1]);
     await update(taskId, { 'r1.same': accept() });
     await poll(url(), taskId, (task) => 'r2.same' in (task.inputRequests ?? {}));
@@ -137,15 +137,15 @@ describe('large questions', () => {
     await poll(url(), taskId, asks);
     const mark = cloud().calls.mark();
     const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
-    const told: Answer['body'][] = [];
+    const notified: Answer['body'][] = [];
     for await (const { data } of (await openStream(url(), body, headers)).events) {
       const { method, params } = data as Answer['body'];
       if (method !== 'notifications/tasks') continue;
-      told.push(params);
+      notified.push(params);
       if (params.status === 'input_required') await modernRequest(url(), 'tasks/cancel', { taskId });
     }
-    expect(told.map(({ status }) => status)).toEqual(['input_required', 'cancelled']);
-    expect(told[0]?.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
+    expect(notified.map(({ status }) => status)).toEqual(['input_required', 'cancelled']);
+    expect(notified[0]?.inputRequests['r1.same'].params.message).toBe(`Once? ${WORD}`);
     expect(new Set(unitsOf(mark))).toEqual(new Set([1, 0.5]));
   });
 
@@ -217,7 +217,7 @@ describe('S3 or the process fails', () => {
     cloud().faults.add({ ...failing, operation: 'PutObject' });
     const answer = { 'r1.confirm': accept({ note: 'n'.repeat(20 * KB) }) };
     expect((await update(taskId, answer)).body.error).toMatchObject({ data: { reason: 'Unavailable' } });
-    expect((await look(taskId)).result.status).toBe('input_required');
+    expect((await getTask(taskId)).result.status).toBe('input_required');
     await update(taskId, answer);
     expect((await poll(url(), taskId, ended)).result.structuredContent.answer).toEqual(answer['r1.confirm']);
   });

@@ -10,7 +10,7 @@ export function answersContract(referee: () => Referee): void {
   const store = () => referee().store;
   const asking = () => newTask({ status: 'input_required', asked: '{"inputRequests":{}}', arguments: '{}' });
 
-  test.each(AWKWARD)('an answer under the name %j is kept as it came', async (name) => {
+  test.each(AWKWARD)('an answer under the name %j is kept unchanged', async (name) => {
     const record = asking();
     await store().create(record);
     const change = answer(record, ['r1.other', `r1.${name}`], { [`r1.${name}`]: JSON.stringify(name) }, now);
@@ -20,7 +20,7 @@ export function answersContract(referee: () => Referee): void {
     expect(answersByName(changed ?? record)).toHaveProperty([name], name);
   });
 
-  test('many answers at once, beside those of earlier rounds', async () => {
+  test('many answers at once, beside answers of earlier rounds', async () => {
     const record = { ...asking(), inputResponses: { 'r1.a': '1' } };
     await store().create(record);
     const given = Object.fromEntries(AWKWARD.map((name, i) => [`r1.${name}`, String(i)]));

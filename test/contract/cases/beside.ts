@@ -9,19 +9,19 @@ const expiresAt = Math.ceil(now / 1_000) + 3_600;
 export function besideContract(referee: () => Referee): void {
   const store = () => referee().store;
 
-  describe('what is noted of a session', () => {
+  describe('the notes of a session', () => {
     const notes = { logLevel: 'info', waiting: { t1: 1 }, asked: { 't1 r1.a.b': 2, 'naïve 🔑': 3 } } as const;
     const update = (session: string, change: Parameters<ReturnType<typeof store>['updateSession']>[1]) =>
       store().updateSession(session, change, expiresAt);
 
-    test('nothing, of one that is unknown', async () => {
+    test('are empty for an unknown session', async () => {
       const session = newOwner();
       expect(await store().session(session)).toEqual({ waiting: {}, asked: {} });
       expect(await update(session, () => undefined)).toEqual({ waiting: {}, asked: {} });
       expect(await store().session(session)).toEqual({ waiting: {}, asked: {} });
     });
 
-    test('what a change made of it, and nothing else of its item', async () => {
+    test('have the result of a change, and nothing else of the item', async () => {
       const session = newOwner();
       expect(await update(session, () => notes)).toEqual(notes);
       expect(await store().session(session)).toStrictEqual(notes);
@@ -32,7 +32,7 @@ export function besideContract(referee: () => Referee): void {
       expect(await update(session, () => undefined)).toStrictEqual({ ...less, waiting: { t1: 1, t2: 2 } });
     });
 
-    test('of changes at the same time none is lost', async () => {
+    test('lose none of several changes at the same time', async () => {
       const session = newOwner();
       const tasks = Array.from({ length: 8 }, (_, i) => `t${i}`);
       await Promise.all(
@@ -43,7 +43,7 @@ export function besideContract(referee: () => Referee): void {
   });
 
   describe('the open-task slots of an owner (C-37)', () => {
-    test('are so many, and another owner has other ones', async () => {
+    test('have a limit, and another owner has others', async () => {
       const owner = newOwner();
       for (let i = 0; i < 5; i++) {
         const task = newTask({}, owner);
@@ -70,7 +70,7 @@ export function besideContract(referee: () => Referee): void {
       expect(await store().takeSlot(newTask({}, owner), 2, now, expiresAt)).toBe(false);
     });
 
-    test('are looked at again after two seconds once none was free, or when a task has ended', async () => {
+    test('are checked again two seconds after none was free, or when a task has ended', async () => {
       const owner = newOwner();
       const first = newTask({}, owner);
       const take = (most: number, at: number) => store().takeSlot(newTask({}, owner), most, at, expiresAt);
@@ -79,7 +79,7 @@ export function besideContract(referee: () => Referee): void {
       expect(await take(1, now)).toBe(false);
       await store().apply(first, cancel(now));
       expect(await take(1, now + 1_999)).toBe(false);
-      // A higher limit is not what the look was about.
+      // The check was not about a higher limit.
       expect(await take(2, now + 1_999)).toBe(true);
       expect(await take(1, now + 1_999)).toBe(false);
       await store().slotFreed(owner, now + 1_999);

@@ -24,7 +24,7 @@ function none(): never {
   throw new Error('there is no such change');
 }
 
-/** Every change there is, as decided on this record. */
+/** Every change, as decided on this record. */
 const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   cancel: () => transitions.cancel(later),
   fail: () => transitions.fail(failed, later),
@@ -56,9 +56,10 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),
   'lapse, past the deadline': (record) => deadlines.lapse(record, record.deadlineAt + 86_400_000) ?? none(),
 };
-/** What else `transitions` and `deadlines.ts` export. */
+/** Other exports of `transitions` and `deadlines.ts`. */
 const NO_CHANGES = [
   'isTerminal',
+  'isWritten',
   'canMove',
   'create',
   'createRefused',
@@ -84,7 +85,7 @@ export function changesContract(referee: () => Referee): void {
     );
   });
 
-  // Made only where `transitions` says so, the same where nothing is read back, and never in an ended task (C-10, C-27).
+  // A change is made only where `transitions` allows it, the same if nothing is read back, and never in an ended task (C-10, C-27).
   describe.each(Object.entries(changes))('the change %s', (_name, decide) => {
     test.each(open)('decided on a task seen %s: its effect in every status', async (seen) => {
       const decideAndMake = async (is: Status) => {
@@ -137,7 +138,7 @@ export function changesContract(referee: () => Referee): void {
     },
   );
 
-  test.each([-1, 1])('an answer decided on %i answers more than there are is refused', async (offset) => {
+  test.each([-1, 1])('an answer decided with %i more answers than there are is refused', async (offset) => {
     const record = taskIn('input_required');
     await store().create(record);
     const change = transitions.answer(record, ['r2.a'], answers, later);
@@ -147,7 +148,7 @@ export function changesContract(referee: () => Referee): void {
     expect(await store().apply(record, change)).toEqual(applied(record, change));
   });
 
-  test('what a change both sets and removes is set; to remove what is not there is no mistake', async () => {
+  test('an attribute both set and removed is set; a missing one may be removed', async () => {
     const record = newTask();
     await store().create(record);
     const change: Change = {

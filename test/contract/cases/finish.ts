@@ -13,7 +13,7 @@ import { args, returned, runsOn, thrown } from './runs.ts';
 
 const asking = JSON.stringify({ inputRequests: { a: question }, requestState: { n: 1 } });
 
-/** What the workflow removes when it completes a task, and when it fails one: the same as `transitions/end.ts`. */
+/** The attributes that the workflow removes when it completes or fails a task: the same as in `transitions/end.ts`. */
 const ended = cancel(now).remove ?? [];
 const someTime = expect.any(Number);
 const written = (what: TaskEvent['what'], round?: number): TaskEvent => ({
@@ -68,7 +68,7 @@ export function finishContract(referee: () => Referee): void {
     expect((await store().get(record))?.result).toBe(payload);
   });
 
-  test('all that a task has gathered goes with its end, and its place in the index', async () => {
+  test('the end of a task removes its input, and its entry in the index', async () => {
     const record = await created({ due: '90', arguments: '{}', inputRef: 'x.1', refused: { a: 1 } });
     expect(await run(record, returned('1'))).toMatchObject(finished);
     const expected = { ...after(record, completed), result: '1', isError: false, updatedAt: someTime };
@@ -122,7 +122,7 @@ export function finishContract(referee: () => Referee): void {
   });
 
   // Says most where bytes count, as in AWS: dynalite counts characters.
-  describe('an outcome that counts no more is not written: the execution ends superseded', () => {
+  describe('an outcome that no longer counts is not written: the execution ends superseded', () => {
     test('the task was cancelled (rows 14, 15)', async () => {
       const record = await created();
       const meanwhile = () => store().apply(record, cancel(now));
@@ -144,7 +144,7 @@ export function finishContract(referee: () => Referee): void {
       expect(await store().get(record)).toEqual(written);
     });
 
-    test('its deadline has passed, and the time for late writes: readers are about to be told that it failed', async () => {
+    test('its deadline has passed, and the time for late writes', async () => {
       const record = await created({ deadlineAt: Date.now() - limits.lateWrite - 1 });
       expect(await run(record, returned('1'))).toMatchObject(superseded);
       expect(await store().get(record)).toEqual(record);
@@ -152,7 +152,7 @@ export function finishContract(referee: () => Referee): void {
       expect(await run(late, returned('1'))).toMatchObject(finished);
     });
 
-    test('the record is gone: none is made of its outcome (row 18)', async () => {
+    test('the record is gone: its outcome makes no new one (row 18)', async () => {
       const record = newTask();
       expect(await run(record, returned('1'))).toMatchObject(superseded);
       expect(await store().get(record)).toBeUndefined();
@@ -171,7 +171,7 @@ export function finishContract(referee: () => Referee): void {
     expect((await store().get(record))?.status).toBe(states.includes('Superseded') ? 'cancelled' : 'completed');
   });
 
-  test('a record that would be over 400 KB fails the execution by name, and the record stays as it was (row 10)', async () => {
+  test('a record over 400 KB fails the execution by name, and does not change (row 10)', async () => {
     const record = await created({ digest: 'x'.repeat(408_300) });
     const long = JSON.stringify('x'.repeat(limits.result.inline - 2));
     expect(await run(record, returned(long), undefined, 200)).toMatchObject({

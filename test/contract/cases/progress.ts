@@ -9,7 +9,7 @@ import { newOwner, newTask, now } from '../tasks.ts';
 
 const runOf = (record: TaskRecord, round = record.round) => ({ ...record, round, deadline: record.deadlineAt });
 
-/** What the runs of a task write. */
+/** The items that the runs of a task write. */
 export function progressContract(referee: () => Referee): void {
   const store = () => referee().store;
   const created = async (more: Partial<TaskRecord> = {}, owner = newOwner(), at = now) => {
@@ -24,7 +24,7 @@ export function progressContract(referee: () => Referee): void {
     return (await referee().db.send(new GetCommand({ TableName: referee().table, Key }))).Item;
   };
 
-  test('what a run reports shows where progress does, and changes nothing of the record', async () => {
+  test('a report of a run shows as progress, and does not change the record', async () => {
     const record = await created();
     expect(await store().get(record, { report: true })).toEqual(record);
     expect(await store().report(runOf(record), half, now + 1_000)).toBe(true);
@@ -73,7 +73,7 @@ export function progressContract(referee: () => Referee): void {
     });
   });
 
-  test('a run of an earlier round writes nothing over a later one, and learns it', async () => {
+  test('a run of an earlier round cannot overwrite a later one, and learns so', async () => {
     const record = await created();
     expect(await store().report(runOf(record, 2), half, now)).toBe(true);
     expect(await store().remember(runOf(record, 2), '{"steps":2}')).toBe(true);
@@ -92,7 +92,7 @@ export function progressContract(referee: () => Referee): void {
     expect(await item(record)).toBeUndefined();
   });
 
-  test('memory is stored in place of what the run has seen: no other run of the round loses a step', async () => {
+  test("memory replaces only what the run has read: no other run's step is lost", async () => {
     const record = await created();
     const [round1, round2] = [runOf(record), runOf(record, 2)];
     expect(await store().remember(round1, '1', null)).toBe(true);
@@ -107,7 +107,7 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().recall(round2)).toBe('3');
   });
 
-  test('what an older task of the same key has left holds back no run, and is not read', async () => {
+  test('items of an older task with the same key stop no run, and are not read', async () => {
     const record = await created();
     const old = { ...runOf(record, 3), deadline: now - 2 * limits.retention };
     expect(await store().report(old, half, now)).toBe(true);
@@ -118,7 +118,7 @@ export function progressContract(referee: () => Referee): void {
     expect(await store().recall(runOf(record))).toBe('{}');
   });
 
-  test('what a run writes expires a day after the deadline', async () => {
+  test('items of a run expire a day after the deadline', async () => {
     const record = await created();
     expect(await item(record)).toBeUndefined();
     await store().report(runOf(record), half, now);
@@ -155,11 +155,11 @@ export function progressContract(referee: () => Referee): void {
     expect(seen).toEqual(all);
   });
 
-  describe('what a tool has written of the wrong kind is left out:', () => {
+  describe('a value of the wrong type from a tool is left out:', () => {
     test.each([
-      ['a message that is no text', { message: 7 as unknown as string }, {}],
+      ['a message that is not text', { message: 7 as unknown as string }, {}],
       ['the end of a message that is too long', { message: 'x'.repeat(1_000) }, { statusMessage: 'x'.repeat(500) }],
-      ['progress that is no number', { message: 'm', progress: 'x' as unknown as number }, { statusMessage: 'm' }],
+      ['progress that is not a number', { message: 'm', progress: 'x' as unknown as number }, { statusMessage: 'm' }],
     ])('%s', async (_name, report, expected) => {
       const record = await created();
       await store().report(runOf(record), report, now);

@@ -15,7 +15,7 @@ export function racesContract(referee: () => Referee): void {
   const store = () => referee().store;
   const asking = () => newTask({ status: 'input_required', asked: '{"inputRequests":{}}', arguments: '{}' });
 
-  /** All of them at once: those that were made, with the record each left. */
+  /** Makes all changes at once. Returns the changes that won, each with its record. */
   async function race(record: TaskRecord, changes: readonly Change[]) {
     await store().create(record);
     const results = await Promise.all(changes.map((change) => store().apply(record, change)));
@@ -31,7 +31,7 @@ export function racesContract(referee: () => Referee): void {
       (i) => askFirst(record, `{"inputRequests":{"q${i}":{}}}`, '{}', now),
     ];
     const changes = Array.from({ length: AT_ONCE }, (_, i) => (ways[i % ways.length] ?? cancel)(i));
-    // A question does not end it: what is decided on a working task may still come second.
+    // A question does not end the task: a change decided on a working task may still come second.
     const won = await race(
       record,
       changes.filter(({ set }) => set.status !== 'input_required'),
@@ -57,7 +57,7 @@ export function racesContract(referee: () => Referee): void {
     expect(won[0]?.left).toMatchObject({ status: 'working', round: 2 });
   });
 
-  test('of partial answers decided on the same record one is kept; the others read again, and none is lost', async () => {
+  test('of partial answers to the same record one wins; the others read again, none is lost', async () => {
     const record = asking();
     await store().create(record);
     const keys = Array.from({ length: 10 }, (_, i) => `r1.${i}`);

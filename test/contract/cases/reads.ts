@@ -12,7 +12,7 @@ export function readsContract(referee: () => Referee): void {
     await Promise.all(records.map((record) => store().create(record)));
     return records;
   };
-  /** So many tasks of one owner, each a millisecond younger than the last. */
+  /** Several tasks of one owner, each a millisecond younger than the last. */
   const tasksOf = (owner: string, count: number, more: Partial<TaskRecord> = {}) =>
     createAll(Array.from({ length: count }, (_, i) => newTask(more, owner, now + i)));
   const ids = (tasks: readonly TaskRecord[]) => tasks.map(({ taskId }) => taskId);
@@ -65,7 +65,7 @@ export function readsContract(referee: () => Referee): void {
     const raw = async ({ owner, taskId }: { owner: string; taskId: string }) =>
       (await referee().db.send(new GetCommand({ TableName: referee().table, Key: { owner, taskId } }))).Item;
 
-    test('is an error for itself, and left out where there are others', async () => {
+    test('is an error if read alone, and left out of a list', async () => {
       const [record, other] = [later(), newTask()];
       await put(record);
       await put(other);
@@ -117,7 +117,7 @@ export function readsContract(referee: () => Referee): void {
       }
     });
 
-    test('what lies beside the tasks never shows', async () => {
+    test('other items of the table never show', async () => {
       const owner = newOwner();
       await store().updateSession(owner, (notes) => notes, 1);
       await store().takeSlot({ owner, taskId: 'x' }, 10, now, 1);
@@ -141,7 +141,7 @@ export function readsContract(referee: () => Referee): void {
       expect(seen).toEqual(ids(all).toReversed());
     });
 
-    test('an owner without tasks has none, and after a task that is gone come those before it', async () => {
+    test('an owner without tasks has an empty list; a list continues after a task that is gone', async () => {
       expect(await store().list(newOwner(), 10)).toEqual({ tasks: [] });
       const owner = newOwner();
       const [first, ...rest] = await tasksOf(owner, 3);
@@ -152,7 +152,7 @@ export function readsContract(referee: () => Referee): void {
   });
 
   describe('getMany', () => {
-    test('those that are there, of many owners', async () => {
+    test('the existing tasks of many owners', async () => {
       const there = await createAll([newTask(), taskIn('input_required'), taskIn('completed')]);
       const found = await store().getMany([newTask(), ...there, newTask()]);
       expect(new Set(found)).toEqual(new Set(there));
@@ -160,7 +160,7 @@ export function readsContract(referee: () => Referee): void {
       expect(await store().getMany([])).toEqual([]);
     });
 
-    test('a hundred at once; not one more, and none twice: that is the caller’s to see to', async () => {
+    test('a hundred at once, no more and none twice: the caller must see to it', async () => {
       const all = await tasksOf(newOwner(), 100);
       expect(await store().getMany(all)).toHaveLength(100);
       await expect(store().getMany([...all, newTask()])).rejects.toMatchObject({ name: 'ValidationException' });
@@ -169,7 +169,7 @@ export function readsContract(referee: () => Referee): void {
       });
     });
 
-    test('more than one answer can carry (16 MB; dynalite: 1.4 MB): what is left out is asked for again', async () => {
+    test('more than one answer can carry (16 MB; dynalite: 1.4 MB): the rest is read again', async () => {
       const all = await tasksOf(newOwner(), engine === 'dynalite' ? 20 : 45, {
         status: 'completed',
         result: 'x'.repeat(390_000),

@@ -18,7 +18,7 @@ import { type Referee, region } from '../referee.ts';
 
 export const args = '{"n":9007199254740993}';
 const answered = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
-/** What a function answers whose result has this text: an envelope, so that its digits are kept. */
+/** The answer of a function with this result: an envelope, which keeps its digits. */
 export function returned(text: string): InvokeResult {
   const { isError, inputRequests } = (JSON.parse(text) ?? {}) as Record<string, unknown>;
   const asks = inputRequests !== undefined;
@@ -49,7 +49,7 @@ export function runsOn(referee: () => Referee) {
     return execute(machine, record, integrationsWith(invoke), timeScale);
   }
 
-  /** The same for a tool that is a state machine, whose execution ends so. */
+  /** Runs the round of a tool that is a state machine, whose execution has this end. */
   async function runMachine(record: TaskRecord, outcome: object) {
     const names: Readonly<Record<string, string>> = { TableName: referee().table, ToolTimeoutSeconds: '60' };
     const definition = machineDefinition().replace(/\$\{(\w+)\}/g, (_, name: string) => names[name] ?? name);

@@ -44,7 +44,7 @@ describe('the bucket of large results', () => {
     [Duration.hours(1), 2],
     [Duration.hours(25), 3],
     [Duration.days(7), 8],
-  ])('forgets what is older than the longest task: maxTtl %s', (maxTtl, days) => {
+  ])('drops objects older than the longest task: maxTtl %s', (maxTtl, days) => {
     templateOf(maxTtl && { maxTtl }).hasResourceProperties('AWS::S3::Bucket', {
       LifecycleConfiguration: {
         Rules: ['results/', 'outcomes/', 'inputs/'].map((Prefix) => ({

@@ -6,7 +6,7 @@ const object = (properties: object) => ({ type: 'object', properties });
 test.each<[string, object, string]>([
   ['nested quantifiers', { slug: { pattern: '^([a-z0-9]+-?)+$' } }, 'inputSchema.properties.slug.pattern has nested'],
   [
-    'such a pattern for names',
+    'this pattern for names',
     { map: { patternProperties: { '(x+)+y': {} } } },
     "inputSchema.properties.map.patternProperties['(x+)+y'] has nested",
   ],
@@ -45,11 +45,11 @@ test.each<[boolean, string]>([
   [false, '^(a|aa){2,50}$'],
   [false, '^(a.*)\\1$'],
   [false, '^x|a+b$'],
-])('all errors are looked for: %s, where the pattern is %s', (cheap, pattern) => {
+])('all errors are collected: %s, if the pattern is %s', (cheap, pattern) => {
   expect(isCheap(object({ a: { type: 'string', pattern } }))).toBe(cheap);
 });
 
-test('a schema that lies in itself has an end here', () => {
+test('the search in a recursive schema ends', () => {
   const schema: Record<string, unknown> = { type: 'object' };
   schema.not = schema;
   expect(slowParts('inputSchema', schema)).toEqual([]);

@@ -5,7 +5,7 @@ import { toolEntry } from '../../../lib/tools/tool-entry.ts';
 const handler = { functionArn: 'arn:f' } as IFunction;
 const described = { handler, description: 'd', inputSchema: { type: 'object' } };
 
-test('a misspelt option is refused by name, with those that there are (A-18)', () => {
+test('a misspelt option is refused by name, with the known options (A-18)', () => {
   const misspelt = { ...described, timout: 5 };
   expect(() => toolEntry('x', misspelt, [], 3_600_000)).toThrow(
     /^Tool 'x': it has no option 'timout', only handler, .*timeout, /,

@@ -17,7 +17,7 @@ test('a tool logs JSON, and its stacks name its own files', () => {
   expect(Environment.Variables).toMatchObject({ NODE_OPTIONS: '--enable-source-maps', TOPIC: 't' });
 });
 
-test('what the author says of logs, options of Node and source maps holds', () => {
+test("the author's settings for logs, options of Node and source maps win", () => {
   const own = { loggingFormat: LoggingFormat.TEXT, environment: { NODE_OPTIONS: '--trace-warnings' } };
   const { LoggingConfig, Environment } = propertiesOf(own);
   expect(LoggingConfig.LogFormat).toBe('Text');

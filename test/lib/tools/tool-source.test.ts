@@ -11,7 +11,7 @@ const MARK = 'mcp-task-server:source';
 const outdir = mkdtempSync(join(tmpdir(), 'mcp-test-tool-source-'));
 afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
-/** The template's function, as an app that `dev` runs makes it, or as any other app does. */
+/** The function in the template, of an app that `dev` runs or of another app. */
 function functionOf(dev: boolean, bundling: BundlingOptions = {}) {
   const app = new App({ context: dev ? { 'mcp-task-server:dev': true } : { 'aws:cdk:bundling-stacks': [] } });
   const stack = new Stack(app, 'S');
@@ -20,11 +20,11 @@ function functionOf(dev: boolean, bundling: BundlingOptions = {}) {
   return found;
 }
 
-test('a deployed template says nothing of the files of this machine', () => {
+test('a deployed template names no file of this machine', () => {
   expect(functionOf(false)?.Metadata?.[MARK]).toBeUndefined();
 });
 
-test('dev is told the file, and the options of esbuild that the bundling stands for', () => {
+test('dev gets the file, and the options of esbuild that equal the bundling', () => {
   const { Metadata, Properties } =
     functionOf(true, { define: { A: '1' }, externalModules: ['x'], banner: '/**/', loader: { '.gz': 'binary' } }) ?? {};
   expect(Metadata?.[MARK]).toEqual({
@@ -51,7 +51,7 @@ function codeOf(bundling: BundlingOptions): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, folder, name), 'utf8')]));
 }
 
-test('the code is what the bundling of CDK makes, with its source map, and AWS clients beside it', () => {
+test("the code equals CDK's bundling, with its source map, and AWS clients beside it", () => {
   const { 'mcp-task-server-aws/dynamodb.js': dynamodb = '', 'mcp-task-server-aws/s3.js': s3 = '', ...own } = codeOf({});
   // An option that only CDK knows, and what leaves the clients out.
   const apart = {
@@ -70,7 +70,7 @@ test('a function that CDK bundles has the AWS clients in its one file', () => {
   expect(cdks['index.js']).toContain('PutObject');
 });
 
-test('two functions of one file with other options have code of their own', () => {
+test('two functions of one file with other options have separate code', () => {
   const stack = new Stack(new App({ outdir: join(outdir, 'two') }), 'S');
   for (const [id, bundling] of Object.entries({ Small: {}, Readable: { minify: false } })) {
     new ToolFunction(stack, id, { entry: 'functions/examples/greet.ts', bundling });

@@ -11,7 +11,7 @@ function compiled(properties: object): Validator {
   return exports.inputs?.[0] as Validator;
 }
 
-/** What a schema says of a value. */
+/** The errors of a schema for a value. */
 function judge(properties: object, value: object) {
   const validate = compiled(properties);
   validate(value);

@@ -22,7 +22,7 @@ import { type Read, repeated, type Trace, throttled } from './capacity.ts';
 
 /**
  * The worst requests of one caller, and plain reads of others, on one table. The endpoint's own code reads the table of the
- * embedded cloud, which says what each read costs. Time passes only while the code sleeps, so a stream of 50 s takes none.
+ * embedded cloud, which reports the cost of each read. Time passes only while the code sleeps, so a stream of 50 s takes none.
  */
 const cloud = useCloud('brief');
 const MOST_STREAMS = 200;
@@ -54,7 +54,7 @@ async function made(
   return records;
 }
 
-/** Tasks that work, and have said how far they are. */
+/** Working tasks with a report of progress. */
 async function working(count: number, principal: Principal): Promise<TaskRecord[]> {
   const records = await made(count, principal);
   const report = { message: 'x'.repeat(limits.statusMessage) };
@@ -62,7 +62,7 @@ async function working(count: number, principal: Principal): Promise<TaskRecord[
   return records;
 }
 
-/** What a request reads, and when. */
+/** The reads of a request, with their times. */
 async function traced(request: (server: ServerContext) => Promise<unknown>): Promise<Trace> {
   let now = START;
   let mark = cloud().calls.mark();
@@ -88,7 +88,7 @@ async function traced(request: (server: ServerContext) => Promise<unknown>): Pro
   return { reads, lasts: now - START };
 }
 
-/** Of a read of DynamoDB: its units by partition. */
+/** The units of a read of DynamoDB, by partition. */
 function unitsOf({ operation, input, consumed }: AwsCall): Map<string, number> | undefined {
   if (!['GetItem', 'BatchGetItem', 'Query'].includes(operation)) return undefined;
   const partitions = [...JSON.stringify(input).matchAll(/"(?:owner|:owner)":\{"S":"([^"]*)"\}/g)].map(
@@ -100,7 +100,7 @@ function unitsOf({ operation, input, consumed }: AwsCall): Map<string, number> |
   return units;
 }
 
-/** How many plain reads are throttled while these requests come: of another owner, and of the same one. */
+/** Counts throttled plain reads while these requests come, of another owner and of the same one. */
 async function plainThrottled(worst: Trace, of?: string): Promise<{ others: number; own: number; worst: number }> {
   const plain = async (key: string) => {
     const [record] = await working(1, owner(key));

@@ -6,16 +6,16 @@ const TABLE = 40_000;
 const PARTITION = 3_000;
 
 export interface Read {
-  /** In ms of the cloud's time. */
+  /** The time by the cloud's clock, in milliseconds. */
   readonly at: number;
   /** Read units by partition key. */
   readonly units: ReadonlyMap<string, number>;
 }
 
-/** What a request reads while it is served. */
+/** The reads of a request while it is served. */
 export interface Trace {
   readonly reads: readonly Read[];
-  /** How long it is served, in ms. */
+  /** How long it is served, in milliseconds. */
   readonly lasts: number;
 }
 
@@ -62,8 +62,8 @@ export function throttled(reads: readonly (Read & { readonly name: string })[]):
 }
 
 /**
- * The reads of requests that come so many times a second for so many seconds. Above `most` of them at once, one costs what a
- * refusal costs: a unit of its owner's.
+ * The reads of requests at this rate for this time. Above `most` concurrent requests, one costs as much as a refusal: a
+ * unit of its owner.
  */
 export function repeated(
   { reads, lasts }: Trace,

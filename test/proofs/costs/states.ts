@@ -5,7 +5,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { Cloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
 
-/** States of the table that are dear to read, and that no client makes at once. */
+/** States of the table that are expensive to read, and that no client makes at once. */
 export function statesOf(cloud: Cloud) {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(cloud)));
   const [TableName] = cloud.tables;

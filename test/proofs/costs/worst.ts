@@ -5,11 +5,11 @@ import { unitsSince } from '../../bench/units/meter.ts';
 import { legacySession, modernMessage, modernRequest, POSTED, poll, runTask } from '../../support/clients.ts';
 import { statesOf } from './states.ts';
 
-/** What one request made the endpoint do. */
+/** The costs of one request. */
 export interface Cost {
-  /** Read units of DynamoDB, of one read where a request is held. */
+  /** Read units of DynamoDB; of one read if the request is held. */
   readonly read: number;
-  /** Write units, those of indexes included. */
+  /** Write units, including the indexes. */
   readonly write: number;
   /** Bytes of log. */
   readonly log: number;
@@ -25,7 +25,7 @@ interface Request {
 const OPEN = 100;
 const FINISHED = 50;
 const AT_ONCE = 5;
-/** Together with its frames more than one stream sends, and each as large as a plain function may return. */
+/** Results as large as a plain function may return; together with the frames more than one stream sends. */
 const LARGE = 240_000;
 const ASKED = 100_000;
 const FORM = { requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } };
@@ -41,14 +41,14 @@ const expectsAnswer = (body: unknown): boolean => {
 const RANDOM = 'abcdefgh'.repeat(5).slice(0, 33);
 
 /**
- * The most that a request of each method can cost, by method and revision as docs/limits.md has them: each in the state of
- * the table that makes it dearest. `logged` is how many bytes the endpoint has logged so far.
+ * The most that a request of each method can cost, by method and revision as in docs/limits.md: each in the state of the
+ * table that makes it most expensive. `logged` counts the bytes that the endpoint has logged so far.
  */
 export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Map<string, Cost>> {
   const url = `${cloud.url}/mcp`;
   const costs = new Map<string, Cost>();
 
-  /** Adds what a request costs, if that is more than what is known of its row. */
+  /** Adds the cost of a request if it is the highest of its row. */
   async function add(row: string, { body, headers }: Request, reads = 1, method = 'POST') {
     const [mark, before] = [cloud.calls.mark(), logged()];
     const all = Object.entries({ ...POSTED, ...headers }).filter(
@@ -91,7 +91,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const listen = (taskIds: readonly string[], reads?: number) =>
     modern('subscriptions/listen', { notifications: { taskIds } }, undefined, reads);
 
-  // Whoever finds a task: large results, of a function that stores nothing.
+  // Every reader of a task: large results, of a function that stores nothing.
   const taskIds: string[] = await some(limits.listenTasks, async () => {
     const task = await runTask(url, 'big', { bytes: LARGE });
     if (task.status !== 'completed') throw new Error(JSON.stringify(task).slice(0, 500));
@@ -196,7 +196,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await states.fillNotes();
   const listener = { body: undefined, headers: { ...large.headers, accept: 'text/event-stream' } };
   const text = await add('GET, 2025-11-25', listener, HELD, 'GET');
-  // It comes back as if it had received none of these questions.
+  // The client comes back as if it had received none of these questions.
   const [, eventId] = /^id: (\S+)$/m.exec(text) ?? [];
   const back = { ...listener, headers: { ...listener.headers, 'last-event-id': eventId } };
   await add('GET with an event id, 2025-11-25', back, 1, 'GET');
@@ -204,7 +204,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const answer = { jsonrpc: '2.0', id: questionId, result: { action: 'accept', content } };
   await add('answers to questions, 2025-11-25', { body: answer, headers: large.headers });
 
-  // What reads no task.
+  // These requests read no task.
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } };
   await add('initialize, 2025-11-25', { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params }, headers: {} });
   for (const method of ['ping', 'tools/list']) await legacy(method);

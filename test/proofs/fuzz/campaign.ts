@@ -30,7 +30,7 @@ export interface Report {
   /** How often each HTTP status and error code was the answer. */
   readonly answers: ReadonlyMap<string, number>;
   /** Ids of the tasks that a client made or asked for. */
-  readonly told: ReadonlySet<string>;
+  readonly named: ReadonlySet<string>;
   readonly slowest: number;
 }
 
@@ -45,7 +45,7 @@ const A_SECOND = limits.streamUnits;
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const known: Known = { sessions: [], tasks: [], tokens: [] };
   const answers = new Map<string, number>();
-  const told = new Set<string>();
+  const named = new Set<string>();
   const failures: Failure[] = [];
   let slowest = 0;
   for (let index = 0; index < plan.requests; index++) {
@@ -63,12 +63,12 @@ export async function campaign(target: Target, plan: Plan): Promise<Report> {
     const kind = `HTTP ${answer.status} ${codeOf(answer) ?? ''}`.trim();
     answers.set(kind, (answers.get(kind) ?? 0) + 1);
     slowest = Math.max(slowest, answer.ms);
-    learn(answer, known, told, index);
+    learn(answer, known, named, index);
   }
-  return { failures, answers, told, slowest };
+  return { failures, answers, named, slowest };
 }
 
-/** For people: what went wrong, and how to see it again. */
+/** A text for people: the problem, and how to reproduce it. */
 export function explain({ failures }: Report, { seed }: Plan): string {
   const some = failures.slice(0, 5).map(
     ({ index, problems, request, answer }) =>
@@ -82,14 +82,14 @@ export function explain({ failures }: Report, { seed }: Plan): string {
 
 const codeOf = ({ text }: WireAnswer): string | undefined => /"error":\{"code":(-?\d+)/.exec(text)?.[1];
 
-/** Refused for what it is, so that nothing may have been done. */
+/** Codes of requests that are refused before they have any effect. */
 function isRefused({ body }: WireRequest, answer: WireAnswer): boolean {
   const code = codeOf(answer);
   if (code === undefined) return answer.status >= 400;
   const message = messageOf(body);
   // A posted answer that does not fit its question is counted.
   if (!('method' in message)) return code !== '-32602' || !('result' in message || 'error' in message);
-  // What was called has run, and failed, or asks for what its client cannot give.
+  // The tool has run and failed, or asks for input that its client cannot give.
   const ran = message.method === 'tools/call' || message.method === 'tasks/result';
   if (code === '-32603') return !ran || answer.text.includes('"TooManyOpenTasks"');
   return code !== '-32021' || !ran || answer.text.includes('"extensions"');
@@ -105,19 +105,19 @@ function messageOf(body: Buffer | undefined): Record<string, unknown> {
 }
 
 const TASK_ID = /"taskId":"([0-9a-z]{36}|[0-9a-z]{26}_[0-9a-z]{36})"/g;
-/** The task that an answer is about; a tool may return what looks like one. */
+/** The task that an answer is about; a tool may return a value that looks like a task. */
 const OWN_TASK = /"result":\{(?:"task":\{)?"taskId":"([0-9a-z_]+)","status"/;
 const TOKEN = /(?:"(?:requestState|nextCursor|id)":"|^id: )([\w-]+\.[\w-]{43})/gm;
 const MOST = { sessions: 4, tasks: 60, tokens: 40 };
 
-function learn({ headers, text }: WireAnswer, known: Known, told: Set<string>, index: number): void {
+function learn({ headers, text }: WireAnswer, known: Known, named: Set<string>, index: number): void {
   const keep = (list: string[], most: number, value: string) => {
     if (list.includes(value)) return;
     list[list.length < most ? list.length : index % most] = value;
   };
   if (headers['mcp-session-id'] !== undefined) keep(known.sessions, MOST.sessions, headers['mcp-session-id']);
   const own = OWN_TASK.exec(text)?.[1];
-  if (own !== undefined) told.add(own);
+  if (own !== undefined) named.add(own);
   for (const [, id = ''] of text.matchAll(TASK_ID)) keep(known.tasks, MOST.tasks, id);
   for (const [, token = ''] of text.matchAll(TOKEN)) keep(known.tokens, MOST.tokens, token);
 }

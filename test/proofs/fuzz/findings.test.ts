@@ -8,7 +8,7 @@ import type { WireRequest } from './generate/mutate.ts';
 import { inProcess } from './in-process.ts';
 import { problemsOf } from './judge/judge.ts';
 
-/** What fuzzing found, each by its name. */
+/** The findings of fuzzing, each by its name. */
 const NO_TEXT = { toString: 1, valueOf: 1 };
 
 async function send(request: WireRequest, target = inProcess()) {
@@ -109,7 +109,7 @@ describe('questions', () => {
     ["'toString'", 'toString', {}],
     ["'__proto__'", '__proto__', {}],
     ['a method that cannot be made a text', NO_TEXT, {}],
-    ['a field of such a type', 'elicitation/create', form({ type: 'constructor' })],
+    ['a field of that type', 'elicitation/create', form({ type: 'constructor' })],
     ['a field of a type that cannot be made a text', 'elicitation/create', form({ type: NO_TEXT })],
     ['a text for the model that has none', 'sampling/createMessage', saying({ type: 'text' })],
     ['a block for the model of no published kind', 'sampling/createMessage', saying([{ type: 'video' }])],

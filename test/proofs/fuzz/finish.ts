@@ -15,7 +15,7 @@ const { Run } = (JSON.parse(definition(false)) as { States: { Run: { Output: str
   .States;
 const finished = expressionIn(Run.Output);
 const failed = expressionIn(Run.Catch[0]?.Output ?? '');
-/** What a state may hand on. */
+/** The output that a state may pass on. */
 const MOST_BYTES = 262_144;
 
 /** The record as the tool workflow leaves it when its function returns this text: by the workflow's own expressions. */
@@ -38,10 +38,10 @@ export async function finish(text: string, input: string, record: TaskRecord, no
   return counts ? written(record, change) : record;
 }
 
-/** As a function returns it: plain, or in an envelope as `defineTool` makes it. */
+/** The value of a function: plain, or in an envelope as `defineTool` makes it. */
 function payloadOf(text: string): unknown {
   const returned: unknown = JSON.parse(text);
-  // What no plain function gets through JSONata: deep nesting.
+  // JSONata refuses deep nesting of a plain function.
   if (text.length % 2 === 0 && !isDeeperThan(returned, limits.jsonDepth)) return returned;
   const { inputRequests, isError } = isObject(returned) ? returned : {};
   return { mcpTask: 1, text, isError: isError === true, asks: inputRequests !== undefined };
@@ -51,7 +51,7 @@ function expressionIn(field: string): ReturnType<typeof compileExpression> {
   return compileExpression(field.slice('{%'.length, -'%}'.length).trim());
 }
 
-/** What DynamoDB makes of `SET #a = :a, #b = :b REMOVE #c, #d`, without the record's events: no client sees them. */
+/** Applies `SET #a = :a, #b = :b REMOVE #c, #d` like DynamoDB, without the record's events, which no client sees. */
 function written(record: TaskRecord, { update, names, values }: Write): TaskRecord {
   const [, sets = '', removes = ''] = /^SET (.*?)(?:, #events = list_append\(.*\))? REMOVE (.*)$/.exec(update) ?? [];
   const changed: Record<string, unknown> = { ...record };

@@ -7,15 +7,15 @@ import { campaign, explain, type Plan, type Report, type Target } from './campai
 import { calls, overHttp } from './over-http.ts';
 
 export interface CloudReport extends Report {
-  /** What is wrong, for people; empty if nothing is. */
+  /** The problems, for people; empty if there are none. */
   readonly problems: readonly string[];
   /** How many tasks are in the table. */
   readonly stored: number;
 }
 
-/** What is sent, and how it is measured. */
+/** The requests, and their measurement. */
 export interface Kind extends Pick<Plan, 'calls' | 'bound'> {
-  /** Sends requests in another way. `problems`: what is wrong, and not with a single answer. */
+  /** Sends requests in another way. `problems` has those that concern more than one answer. */
   readonly through?: (cloud: Cloud, target: Target) => Target & { readonly problems: readonly string[] };
 }
 
@@ -26,8 +26,8 @@ const USUAL: Kind = {
 };
 
 /**
- * Fuzzes the endpoint of an embedded cloud that records its calls, and looks what is left. @param kind the app that it
- * is for must have the tool `echo`; by default test/support/apps/app.ts
+ * Fuzzes the endpoint of an embedded cloud that records its calls, and checks the state after it. @param kind its app must
+ * have the tool `echo`; by default test/support/apps/app.ts
  */
 export async function fuzzCloud(cloud: Cloud, seed: number, requests: number, kind = USUAL): Promise<CloudReport> {
   const target = overHttp(cloud);
@@ -47,7 +47,7 @@ export async function fuzzCloud(cloud: Cloud, seed: number, requests: number, ki
   const problems = [
     ...(report.failures.length > 0 ? [explain(report, plan)] : []),
     ...(through?.problems ?? []),
-    ...missing('a client has the id of a task that is not stored', report.told, stored),
+    ...missing('a client has the id of a task that is not stored', report.named, stored),
     ...missing('a task is stored that the endpoint did not accept', stored, created),
     ...missing('a task that the endpoint accepted is not stored', created, stored),
     ...missing('a task is stuck', stuck, new Set()),

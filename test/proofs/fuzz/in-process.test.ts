@@ -19,7 +19,7 @@ test(`${plan.requests} fuzzed requests, seed ${plan.seed}: right answers only (A
   const report = await campaign({ send, deeds: () => did.filter(isDeed).length }, plan);
   expect(report.failures.length, explain(report, plan)).toBe(0);
   const stored = new Set(records.ids());
-  expect([...report.told].filter((taskId) => !stored.has(taskId))).toEqual([]);
+  expect([...report.named].filter((taskId) => !stored.has(taskId))).toEqual([]);
   expect(report.answers.get('HTTP 200')).toBeGreaterThan(plan.requests / 20);
 });
 

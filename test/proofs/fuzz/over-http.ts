@@ -7,7 +7,7 @@ import { fuzzedResult } from './generate/tool-results.ts';
 import type { WireAnswer } from './judge/judge.ts';
 import { isVerdict } from './judge/verdict.ts';
 
-/** The tools of `test/support/apps/app.ts` that do nothing but answer, and arguments for them. */
+/** The tools of `test/support/apps/app.ts` that only answer, and arguments for them. */
 export const calls: Calls = (random: Random) => {
   if (random.chance(0.25)) return { name: 'returns', arguments: { json: fuzzedResult(random) } };
   const [name, args] = random.pick(CALLS);
@@ -28,7 +28,7 @@ const CALLS: readonly (readonly [string, object?])[] = [
   ['cancel_task', { taskId: '0'.repeat(36) }],
 ];
 
-/** What changes a task, or runs something for a client. */
+/** The calls that change a task, or run something for a client. */
 const DEEDS = ['PutItem', 'UpdateItem', 'StartExecution', 'Invoke'];
 
 const READS = ['GetItem', 'BatchGetItem', 'Query'];
@@ -40,7 +40,7 @@ export function overHttp(cloud: Cloud) {
   let mark = cloud.calls.mark();
   let deeds = 0;
   let units = 0;
-  function look(): void {
+  function readCalls(): void {
     for (const { caller, operation, input, status, consumed } of cloud.calls.since(mark)) {
       if (caller.startsWith('ServerEndpoint') && READS.includes(operation)) units += consumed?.table ?? 0;
       if (!caller.startsWith('ServerEndpoint') || !DEEDS.includes(operation) || isVerdict(operation, input)) continue;
@@ -53,18 +53,18 @@ export function overHttp(cloud: Cloud) {
   return {
     send: (request: WireRequest) => send(new URL(`${cloud.url}/mcp`), request, agent),
     deeds() {
-      look();
+      readCalls();
       return deeds;
     },
     units() {
-      look();
+      readCalls();
       const read = units;
       units = 0;
       return read;
     },
     /** The ids of all tasks that the endpoint stored. */
     created() {
-      look();
+      readCalls();
       return created;
     },
     close: () => agent.destroy(),
@@ -94,7 +94,7 @@ function send(url: URL, { method, headers, body }: WireRequest, agent: Agent): P
   });
 }
 
-/** As Node wants them: of a name that comes twice, both values. */
+/** Headers in the form of Node: a name that comes twice has both values. */
 function grouped(headers: WireRequest['headers'], body: Buffer | undefined): Record<string, string[]> {
   const all: Record<string, string[]> = Object.create(null);
   for (const [name, value] of headers) all[name.toLowerCase()] = [...(all[name.toLowerCase()] ?? []), value];

@@ -46,10 +46,10 @@ async function usual(app: string, seed: number, requests: number, kind?: Kind): 
     const cloud = await startCloud({ assembly: folder, recordCalls: true });
     const started = performance.now();
     const report = await fuzzCloud(cloud, seed, requests, kind).finally(cloud.stop);
-    const { told, stored, slowest } = report;
+    const { named, stored, slowest } = report;
     console.log(summary(app, requests, report.answers, started));
     console.log(
-      `${told.size} tasks named to clients, ${stored} stored; the slowest took ${(slowest / 1_000).toFixed(1)} s`,
+      `${named.size} tasks named to clients, ${stored} stored; the slowest took ${(slowest / 1_000).toFixed(1)} s`,
     );
     return report.problems;
   } finally {

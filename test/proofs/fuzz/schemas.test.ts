@@ -12,7 +12,7 @@ const SCHEMAS = 54;
 const deep = (levels: number): Schema =>
   levels === 0 ? {} : { type: 'object', properties: { a: deep(levels - 1) }, additionalProperties: deep(0) };
 
-/** What an author may write by mistake, or take from elsewhere. */
+/** Schemas that an author may write by mistake, or copy. */
 const PARTS: readonly ((random: Random) => Schema)[] = [
   () => deep(40),
   () => deep(100),
@@ -65,7 +65,7 @@ function compiled(schema: Schema): Validate | string {
   return exports.inputs?.[0] ?? 'nothing';
 }
 
-test(`${SCHEMAS} hostile schemas, seed ${testSeed}: refused at synth by tool name, or able to judge (A-16)`, () => {
+test(`${SCHEMAS} hostile schemas, seed ${testSeed}: refused at synth by tool name, or usable (A-16)`, () => {
   const seen = { refused: 0, judging: 0 };
   for (let i = 0; i < SCHEMAS; i++) {
     const random = randomOf(testSeed, i);

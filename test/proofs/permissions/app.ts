@@ -4,7 +4,7 @@ import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
 
-/** One tool of each kind, so that every policy that this project writes is there once. */
+/** One tool of each kind, so that every policy of this project occurs once. */
 const stack = new Stack(new App(), 'Permissions');
 const issuer = process.env.MCP_TEST_ISSUER ?? 'https://login.example.com';
 const server = new McpTaskServer(stack, 'Server', {
@@ -41,7 +41,7 @@ const stateMachine = new StateMachine(stack, 'Machine', {
 });
 server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });
 
-// Two people: one who may only look, and one who may do all.
+// There are two operators: one with the read policy, one with all policies.
 const { read, act, payload } = server.operatorPolicies;
 for (const [id, policies] of [
   ['Reader', [read]],

@@ -22,7 +22,7 @@ const one = (resource: RegExp, action: string): Place => {
   return found;
 };
 
-test('all that is granted is used by what this project does', async () => {
+test('every grant is used', async () => {
   expect(await everything(assembly)).toEqual([]);
 });
 
@@ -47,7 +47,7 @@ test('every function has its own role, and no role has a policy that AWS may cha
   expect(managed.map(([name]) => name)).toEqual([]);
 });
 
-/** What no resource can be named for: actions by who has them, and why. */
+/** Actions for which no resource can be named, by their owner, and why. */
 const EVERYTHING: readonly (readonly [type: RegExp, actions: RegExp, why: string])[] = [
   [/^AWS::IAM::/, /^xray:/, 'X-Ray has no resources'],
   [/^AWS::IAM::/, /^dynamodb:ListStreams$/, 'it lists all streams; CDK grants it so, too'],

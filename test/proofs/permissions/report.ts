@@ -2,7 +2,7 @@ import type { Assembly } from './assembly.ts';
 import { everything } from './flow.ts';
 import { isElsewhere, nameOf, type Place, statementsOf, without } from './statements.ts';
 
-/** What goes wrong without a statement; undefined if nothing does. */
+/** The failure without a statement; undefined if nothing fails. */
 export async function missed(assembly: Assembly, place: Place): Promise<string | undefined> {
   if (isElsewhere(place)) return 'a test of the template';
   return without(assembly.path, place, (path) =>
@@ -13,7 +13,7 @@ export async function missed(assembly: Assembly, place: Place): Promise<string |
   );
 }
 
-/** Prints what each statement is good for; answers those that are good for nothing. */
+/** Prints the use of each statement. Returns the statements without any. */
 export async function removeEach(assembly: Assembly): Promise<string[]> {
   const needless: string[] = [];
   for (const place of statementsOf(assembly.path)) {

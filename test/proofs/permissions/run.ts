@@ -3,8 +3,8 @@ import { everything } from './flow.ts';
 import { removeEach } from './report.ts';
 
 /**
- * `npm run proof -- permissions`: what the policies grant and no call needed. With `--remove`, what goes wrong without each
- * statement, one after the other; that takes some minutes. Fails when there is anything needless.
+ * `npm run proof -- permissions`: the grants of the policies that no call needed. With `--remove`, the failure without each
+ * statement, one after the other; this takes some minutes. Fails if there is a needless grant.
  */
 const assembly = await makeAssembly();
 try {

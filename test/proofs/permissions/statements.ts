@@ -7,7 +7,7 @@ interface Template {
   readonly Resources: Record<string, { readonly Type: string; readonly Properties: Record<string, unknown> }>;
 }
 
-/** One statement of a synthesized policy, or a permission of a function, which is one. */
+/** One statement of a synthesized policy, or the permission of a function, which counts as a statement. */
 export interface Place {
   readonly resource: string;
   readonly type: string;
@@ -41,7 +41,7 @@ export function statementsOf(assembly: string): Place[] {
   });
 }
 
-/** Has something done with a copy of the assembly that lacks the statement. */
+/** Calls `use` with a copy of the assembly that lacks the statement. */
 export async function without<T>(assembly: string, place: Place, use: (copy: string) => Promise<T>): Promise<T> {
   const copy = mkdtempSync(join(tmpdir(), 'mcp-less-'));
   try {
@@ -68,13 +68,13 @@ function at(value: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inside, key) => (inside as Record<string | number, unknown> | undefined)?.[key], value);
 }
 
-/** As reports name it. */
+/** The name of a statement in reports. */
 export function nameOf({ resource, index, statement }: Place): string {
   const actions = [statement.Action].flat().join(', ');
   return `${resource}${index === undefined ? '' : `[${index}]`}: ${statement.Effect === 'Deny' ? 'not ' : ''}${actions}`;
 }
 
-/** What no call of this cloud can show; a test of the template asks for each of them. */
+/** Statements that no call of this cloud can show; a test of the template requires each of them. */
 export function isElsewhere({ statement }: Place): boolean {
   const { Effect, Action, Condition } = statement;
   if (Action === 'secretsmanager:DeleteSecret') return Effect === 'Deny';

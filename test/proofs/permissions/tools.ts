@@ -8,13 +8,13 @@ const question = {
   params: { message: 'Really?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
 };
 
-/** Does what its arguments say, with all that a tool's own credentials are for. */
+/** Does what its arguments say, with every right of a tool's own credentials. */
 export async function handler({ name, arguments: args, task, inputResponses }: ToolEvent): Promise<unknown> {
   console.log(`hello from ${name}`);
   if (args.ask === true && inputResponses.sure === undefined) {
     return { inputRequests: { sure: question } } as ToolReturn;
   }
-  // With what the first round has put into S3.
+  // The second round reads the input that the first one has put into S3.
   if (args.twice === true && inputResponses.surer === undefined) {
     return { inputRequests: { surer: question }, requestState: 'x'.repeat(3_000) } as ToolReturn;
   }

@@ -14,7 +14,7 @@ const budgets: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'budget.json'), 'utf8'),
 );
 
-/** What is wrong with a size. Undefined: it is at most 3 % over its budget, and at most 10 % below it. */
+/** The problem of a size; undefined if it is at most 3 % over its budget, and at most 10 % below it. */
 function complaint(name: string, size: number, budget: number): string | undefined {
   if (size > budget * 1.03) return `${name} has grown from ${budget} to ${size} bytes: what else is in it now?`;
   if (size < budget * 0.9) return `${name} has shrunk from ${budget} to ${size} bytes: lower its budget`;

@@ -88,7 +88,7 @@ test('only the authorizer of an issuer on this machine can fetch without TLS', (
   expect(codeOf('https://login.example', { jwksUri: 'http://127.0.0.1:1/keys' })).toMatch(fetches);
 });
 
-test('the validators of the endpoint need nothing that does not lie beside them', () => {
+test('the validators of the endpoint need only files beside them', () => {
   const properties = { name: { type: 'string', maxLength: 2 }, list: { type: 'array', uniqueItems: true } };
   const tool = { ...manifest.tools[0], inputSchema: { type: 'object', properties } } as ToolEntry;
   bundleEndpoint({ ...manifest, tools: [tool] }, (folder) => {
@@ -107,7 +107,7 @@ test('the rotation of the signing key is one CommonJS file', () => {
   });
 });
 
-test('a function of the server takes --expose-gc back before it loads anything', () => {
+test('a function of the server removes --expose-gc before it loads anything', () => {
   bundleRotation((folder) => {
     const code = `${probe}
       console.log(require('node:vm').runInNewContext('typeof gc'), typeof gc);`;

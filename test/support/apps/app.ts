@@ -1,9 +1,9 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
-/** The app most tests run against: one function that serves every tool of ./tools.ts. */
+/** The app of most tests: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
-// The Express variant: every task may be repeated and runs on Express, but those of `charge_once`.
+// The Express variant: every tool may be repeated and runs on Express, except `charge_once`.
 const express = process.env.MCP_TEST_ENGINE === 'express';
 export const engine = express ? ({ engine: 'express', annotations: { idempotentHint: true } } as const) : {};
 const once = express ? ({ engine: 'standard', annotations: {} } as const) : {};
@@ -11,7 +11,7 @@ export const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/tools.ts',
   timeout: Duration.seconds(express ? 240 : 300),
 });
-// The brief variant: windows and holds of so many seconds.
+// The brief variant: windows and holds of this many seconds.
 const brief = process.env.MCP_TEST_BRIEF;
 export const server = new McpTaskServer(stack, 'Server', {
   auth: anonymous(),

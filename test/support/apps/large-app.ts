@@ -1,7 +1,7 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
-/** Tools with results of every size. What the endpoint asks of S3 goes to MCP_TEST_S3, where a test can interfere. */
+/** Tools with results of every size. Requests of the endpoint to S3 go to MCP_TEST_S3, where a test can interfere. */
 const stack = new Stack(new App(), 'Large');
 const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/large-tools.ts',

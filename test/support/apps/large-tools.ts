@@ -2,11 +2,11 @@ import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolResult, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../functions/tool/envelope.ts';
 
-/** What a string can hold that a careless copy would break. */
+/** Characters of a string that a careless copy would break. */
 const PIECE = 'größer 𝄞 "quoted" \\ \u2028 \u0000 </script> \r\n ';
 const base64 = (bytes: number) => Buffer.alloc(bytes, PIECE).toString('base64');
 
-/** A result with content of every kind, whose JSON text takes exactly so many bytes. */
+/** A result with content of every kind, whose JSON text takes exactly this many bytes. */
 export function largeResult(bytes: number, isError = false): ToolResult {
   const share = Math.floor(bytes / 10);
   const result = (filler: string) => ({
@@ -27,7 +27,7 @@ export function largeResult(bytes: number, isError = false): ToolResult {
 }
 
 /**
- * `large` stores what is too large, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
+ * `large` stores a large result, as a wrapped tool does; `crashes` stores another size, dies, and is run again;
  * `differs` returns another size in each run; `promise` has an outputSchema; `raw` returns its argument.
  */
 export async function handler(event: ToolEvent): Promise<unknown> {

@@ -2,13 +2,13 @@ import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { iam, McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../oidc.ts';
 
-/** A few of the test tools behind a front door: that of the issuer MCP_TEST_ISSUER, without one that of IAM. */
+/** A few of the test tools, with `oauth` if MCP_TEST_ISSUER names an issuer, else with `iam`. */
 const stack = new Stack(new App(), 'Test');
 const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/tools.ts',
   timeout: Duration.seconds(60),
 });
-// MCP_TEST_BRIEF: windows and holds of so many seconds.
+// MCP_TEST_BRIEF: windows and holds of this many seconds.
 const { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl, MCP_TEST_BRIEF: brief } = process.env;
 const server = new McpTaskServer(stack, 'Server', {
   auth: issuer === undefined ? iam() : oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),

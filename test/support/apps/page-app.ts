@@ -3,7 +3,7 @@ import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { handler as profile } from '../../../functions/examples/profile-dataset.ts';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
-/** What the page of the tasks has to show: questions, failures, retries, and texts that are no friends. */
+/** Tools for the page of the tasks: questions, failures, retries, and hostile texts. */
 const stack = new Stack(new App(), 'Shop');
 const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const toolFunction = (id: string, entry: string) =>

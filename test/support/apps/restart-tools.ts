@@ -13,8 +13,8 @@ const question = {
 };
 
 /**
- * The tools of ./restart-app.ts. `once` and `repeat` say in the file `runs` that they run, by the call's number or their
- * task, work for `ms`, and go on when there is `go`.
+ * The tools of ./restart-app.ts. `once` and `repeat` write to the file `runs` that they run, by the call's number or their
+ * task, work for `ms`, and continue once the file `go` exists.
  */
 export async function handler({ name, arguments: args, inputResponses, task }: ToolEvent): Promise<ToolReturn> {
   if (name === 'short') return args;

@@ -1,7 +1,7 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
-/** Tools whose schemas take certain short arguments or results years to judge, without any guard. */
+/** Tools whose schemas take years to check certain short arguments or results, without any guard. */
 const stack = new Stack(new App(), 'Slow');
 const server = new McpTaskServer(stack, 'Server', {
   auth: anonymous(),
@@ -25,7 +25,7 @@ const schemas = {
   rows: { properties: { rows: { type: 'array', uniqueItems: true } } },
   keys: { patternProperties: { '^(a+)+$': { type: 'number' } } },
   names: { propertyNames: { pattern: '^(\\w+\\s?)*$' } },
-  // Each level is judged twice, so that 40 of them take 2^40 steps.
+  // Each level is checked twice, so that 40 of them take 2^40 steps.
   tree: { properties: { tree: { $ref: '#/$defs/node' } }, $defs: { node: { anyOf: [node, node] } } },
   choices: {
     properties: { list: { type: 'array', items: { enum: Array.from({ length: 2_000 }, (_, n) => choice(n)) } } },
@@ -36,7 +36,7 @@ const schemas = {
 for (const [name, schema] of Object.entries(schemas))
   server.addTool(name, { ...tool, inputSchema: { type: 'object', ...schema } });
 
-/** These return their arguments: what is slow is to judge that. */
+/** Tools that return their arguments: the check of the result is slow. */
 const promises = { ...tool, taskSupport: 'optional', inputSchema: { type: 'object' } } as const;
 server.addTool('promises_slug', { ...promises, outputSchema: { type: 'object', properties: slug } });
 server.addTool('promises_tree', { ...promises, outputSchema: { type: 'object', ...schemas.tree } });

@@ -68,7 +68,7 @@ const chargeThenCrash = defineTool(
   },
 );
 
-/** Returns the given JSON as a defined tool does: its text crosses the workflow as it is. */
+/** Returns the given JSON as a defined tool does: its text passes the workflow unchanged. */
 const returnsExactly = defineTool(
   { description: 'd', inputSchema: { type: 'object', properties: { json: { type: 'string' } }, required: ['json'] } },
   ({ json }) => JSON.parse(json) as object,
@@ -113,7 +113,7 @@ const tools: Record<string, Tool> = {
     }
     return 'done';
   },
-  // Of test/proofs/faults/random/app.ts: what a wrapped tool does with a result that is too large for its record.
+  // For test/proofs/faults/random/app.ts: a wrapped tool with a result that is too large for its record.
   large: ({ arguments: args, task }) =>
     storeIfLarge({ n: args.n, filler: 'x'.repeat(140_000) }, task) as Promise<ToolReturn>,
   flaky({ arguments: { fails, tried } }) {
@@ -155,7 +155,7 @@ const tools: Record<string, Tool> = {
     return chargeThenCrash(event) as Promise<ToolReturn>;
   },
   spin: (event) => spin(event) as Promise<ToolReturn>,
-  // Of ./slow-schema-app.ts: what matters is how long it takes to judge this.
+  // For ./slow-schema-app.ts: only the time of the check matters.
   promises_slug: ({ arguments: args }) => args,
   promises_tree: ({ arguments: args }) => args,
   ask_first: ({ arguments: { text }, inputResponses, task }) => ({
@@ -196,6 +196,6 @@ export async function handler(event: ToolEvent): Promise<ToolReturn> {
   const tool = tools[event.name];
   if (tool === undefined) throw new Error(`No such test tool: ${event.name}`);
   const returned = await tool(event);
-  // As a function in any language may: the others are plain.
+  // A function in any language may return this: the others are plain.
   return PLAIN.has(event.name) ? returned : (enveloped(event, returned) as ToolReturn);
 }

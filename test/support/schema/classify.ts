@@ -1,7 +1,7 @@
 import { type Era, LEGACY, MODERN } from './published.ts';
 import { isId, isObject, type Members, members, metaOf, type Sent } from './rules.ts';
 
-/** `resume` is a GET; `other` a notification, a posted answer or what cannot be read: it gets no result. */
+/** `resume` is a GET; `other` is a notification, a posted answer or an unreadable body: it gets no result. */
 export interface Classified {
   readonly era: Era;
   readonly kind: 'request' | 'resume' | 'other';
@@ -14,7 +14,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion';
 const OLDER = '2025-06-18';
 const SPOKEN: readonly unknown[] = [LEGACY, OLDER];
 
-/** By which revision an answer to `body` is to be judged: docs/protocol.md 1.1, read again and on its own. */
+/** The revision that judges an answer to `body`: docs/protocol.md 1.1, implemented a second time. */
 export function classify(body: unknown, header: Header): Classified {
   const version = header('mcp-protocol-version')?.trim();
   const message = typeof body === 'string' ? parse(body) : body;

@@ -6,7 +6,7 @@ const KINDS: Readonly<Record<string, string>> = {
   'roots/list': 'roots',
 };
 
-/** What a 2026-07-28 request says its client can do; undefined if the request is not known. */
+/** The capabilities that a 2026-07-28 request declares; undefined if the request is not known. */
 const capabilitiesOf = ({ params }: Sent): Members | undefined =>
   params === undefined ? undefined : members(metaOf(params)[CLIENT_CAPABILITIES]);
 

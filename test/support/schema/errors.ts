@@ -2,7 +2,7 @@ import { type Era, fits, MODERN } from './published.ts';
 import { isId, isObject, type Members, type Sent, show, unless } from './rules.ts';
 
 const JSON_RPC: readonly unknown[] = [-32700, -32600, -32601, -32602, -32603];
-/** Codes of one revision only, and the definitions that say what else such an error holds. */
+/** Codes of one revision only, and the definitions of their errors. */
 const DEFINED: Readonly<Record<Era, ReadonlyMap<unknown, string>>> = {
   '2025-11-25': new Map([[-32042, 'URLElicitationRequiredError']]),
   '2026-07-28': new Map([
@@ -11,7 +11,7 @@ const DEFINED: Readonly<Record<Era, ReadonlyMap<unknown, string>>> = {
     [-32022, 'UnsupportedProtocolVersionError'],
   ]),
 };
-/** What may be answered before a body is read: such an answer may lack the id. */
+/** Errors that may come before a body is read: they may lack the id. */
 const BEFORE_THE_ID: readonly unknown[] = [-32700, -32600];
 
 export function errorProblems(era: Era, answer: Members, sent: Sent): string[] {
@@ -29,7 +29,7 @@ export function storedErrorProblems(error: unknown): string[] {
   return [...fits(MODERN, 'Error', error), ...codeProblems(isObject(error) ? error.code : undefined)];
 }
 
-/** JSON-RPC reserves -32768 to -32000; our own codes lie elsewhere (D-33). */
+/** JSON-RPC reserves -32768 to -32000; the server's own codes are outside (D-33). */
 function codeProblems(code: unknown): string[] {
   const reserved = typeof code === 'number' && code >= -32768 && code <= -32000;
   return unless(!reserved || JSON_RPC.includes(code), `error code ${String(code)} is not defined in this revision`);

@@ -4,9 +4,9 @@ import { MODERN } from './published.ts';
 import { isObject, type Members, members, type Sent, show } from './rules.ts';
 import { readSse, type SseEvent } from './sse.ts';
 
-/** Judges all that comes back for one HTTP request. Each method throws for what the revision does not publish. */
+/** Judges all that comes back for one HTTP request. Each method throws for a message that the revision does not publish. */
 export interface Exchange {
-  /** The whole answer to a request that got no stream; `body` is undefined if it was no JSON. */
+  /** The whole answer to a request that got no stream; `body` is undefined if it was not JSON. */
   answer(status: number, body: unknown): void;
   /** One event of its stream, in the order they come. */
   event(event: SseEvent): void;
@@ -38,7 +38,7 @@ export function exchange(body: unknown, headers: Readonly<Record<string, string 
 
   return {
     answer(status, message) {
-      // A gateway in front of the server, or an authorizer, refuses in its own words; it has read no id.
+      // A gateway in front of the server, or an authorizer, refuses with its own text; it has read no id.
       const foreign =
         status >= 400 && !(isObject(message) && ('id' in message || (status < 500 && 'jsonrpc' in message)));
       if (message !== undefined && !foreign) check(message);
@@ -58,7 +58,7 @@ function firstOfListen(message: Members): void {
   throw new Error(`A listen stream starts with its acknowledgement, not with ${show(message)}`);
 }
 
-/** What comes as a response, as it comes and once it is judged; an answer that is no stream is its only event. */
+/** The events of a response, each once it is judged; an answer that is not a stream is the only event. */
 export async function* judged(response: Response, exchange: Exchange): AsyncGenerator<SseEvent, void, undefined> {
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('text/event-stream')) {

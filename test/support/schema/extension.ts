@@ -14,7 +14,7 @@ interface Schema {
   };
 }
 
-/** What `io.modelcontextprotocol/tasks` publishes for what a server sends. */
+/** The schemas of `io.modelcontextprotocol/tasks` for messages of a server. */
 const schemas = {
   CreateTaskResult: CreateTaskResultV2Schema,
   GetTaskResult: GetTaskResultV2Schema,
@@ -24,7 +24,7 @@ const schemas = {
   TaskSubscriptionAcknowledgedNotifications: TaskSubscriptionAcknowledgedNotificationsV2Schema,
 } satisfies Record<string, Schema>;
 
-/** What keeps `value` from being a `name` of the tasks extension; nothing if it is one. */
+/** The problems of `value` as a `name` of the tasks extension; none if it fits. */
 export function fitsExtension(name: keyof typeof schemas, value: unknown): string[] {
   const schema: Schema = schemas[name];
   const { issues = [] } = schema.safeParse(value).error ?? {};

@@ -8,7 +8,7 @@ import { isObject, lacks, members, type Sent, show } from './rules.ts';
 export type { Era } from './published.ts';
 export type { Sent } from './rules.ts';
 
-/** Throws unless `answer`, a JSON-RPC result or error of our server, is what the revision publishes for `method`. */
+/** Throws unless `answer`, a JSON-RPC result or error of the server, fits the schema of the revision for `method`. */
 export function checkAnswer(era: Era, method: string, answer: unknown, sent: Sent = {}): void {
   complain(
     `answer to ${method || 'an unreadable message'} in ${era}`,
@@ -17,7 +17,7 @@ export function checkAnswer(era: Era, method: string, answer: unknown, sent: Sen
   );
 }
 
-/** Throws unless `message` is a request or notification that our server may send; `sent` opened the stream it came on. */
+/** Throws unless the server may send this request or notification. @param sent the request that opened its stream */
 export function checkMessage(era: Era, message: unknown, sent: Sent = {}): void {
   const problems = isObject(message) ? messageProblems(era, message, sent) : ['a message is an object'];
   complain(`${isObject(message) ? String(message.method) : 'message'} in ${era}`, problems, message);

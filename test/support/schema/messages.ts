@@ -18,12 +18,12 @@ const LISTEN = 'subscriptions/listen';
 const OF_A_REQUEST: readonly unknown[] = ['notifications/progress', 'notifications/message'];
 const published = { '2025-11-25': serverMessages(LEGACY), '2026-07-28': serverMessages(MODERN) };
 
-/** What is wrong with a request or a notification of the server, on the stream of `sent` if that is known. */
+/** The problems of a request or a notification of the server, on the stream of `sent` if it is known. */
 export function messageProblems(era: Era, message: Members, sent: Sent): string[] {
   const { method, params } = message;
   const name = published[era].get(String(method));
   const ours = era === MODERN && method === 'notifications/tasks';
-  // A task goes on with the token of the request that made it, which a `tasks/result` stream does not know (C-33).
+  // A task keeps the token of the request that made it, which a `tasks/result` stream does not know (C-33).
   const tokenKnown = method === 'notifications/progress' && sent.params !== undefined && sent.method !== 'tasks/result';
   return [
     ...(name === undefined ? unless(ours, `${era} has no such message`) : fits(era, name, message)),
@@ -78,13 +78,16 @@ function subscriptionId(params: Members, sent: Sent): string[] {
   );
 }
 
-/** Says just what `tasks/get` would say, of a task that was asked for (E-24, D-30). */
+/** Has the same content as `tasks/get`, for a task of the subscription (E-24, D-30). */
 function taskNotification(message: Members, params: Members, asked: Members, sent: Sent): string[] {
   return [
     ...fitsExtension('TaskStatusNotification', message),
     ...detailedTask('params', params),
     ...lacks('params', params, 'resultType'),
-    ...unless(sent.params === undefined || list(asked.taskIds).includes(params.taskId), 'nobody asked for this task'),
+    ...unless(
+      sent.params === undefined || list(asked.taskIds).includes(params.taskId),
+      'no request asked for this task',
+    ),
   ];
 }
 
@@ -96,6 +99,6 @@ function acknowledged(params: Members, asked: Members, sent: Sent): string[] {
   );
   return [
     ...fitsExtension('TaskSubscriptionAcknowledgedNotifications', params.notifications),
-    ...unless(sent.params === undefined || more.length === 0, `acknowledges what nobody asked for: ${more.join()}`),
+    ...unless(sent.params === undefined || more.length === 0, `acknowledges more than the request: ${more.join()}`),
   ];
 }

@@ -19,7 +19,7 @@ import { completeCall, detailedTask, inputRequestProblems, modernTask, sameTask,
 type Rule = (result: Members, sent: Sent) => string[];
 const fits = (name: string, value: unknown) => fitsIn(MODERN, name, value);
 
-/** Requests that 2026-07-28 does not know any more: there is no good result to them (E-22). */
+/** Requests that 2026-07-28 no longer knows: they have no valid result (E-22). */
 const NOT_HERE = [
   'initialize',
   'ping',
@@ -81,10 +81,10 @@ const rules: Readonly<Record<string, Rule>> = {
   ],
 };
 
-/** E-17, E-21: says that it was heard, and nothing of the task. */
+/** An acknowledgement without any part of the task (E-17, E-21). */
 const acknowledgement = (result: Members) => only('result', result, 'resultType', '_meta');
 
-/** Flat, without what only `tasks/get` shows, and only to who opted in (E-03, E-06, X-12). */
+/** A flat task, without the members of `tasks/get`, only for clients that opted in (E-03, E-06, X-12). */
 function createdTask(result: Members, sent: Sent): string[] {
   return [
     ...fitsExtension('CreateTaskResult', result),

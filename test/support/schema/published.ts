@@ -49,7 +49,7 @@ function load(era: Era): Definitions {
   return $defs;
 }
 
-/** What keeps `value` from being a `name` of that revision; nothing if it is one. */
+/** The problems of `value` as a `name` of that revision; none if it fits. */
 export function fits(era: Era, name: string, value: unknown): string[] {
   const validate = compiled.get(`${era} ${name}`) ?? compile(era, name);
   if (validate(value)) return [];

@@ -18,7 +18,7 @@ export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The members of `value`; none if it is no object, which a schema complains about better than we could. */
+/** The members of `value`; none if it is not an object, for which the schema has a better message. */
 export const members = (value: unknown): Members => (isObject(value) ? value : {});
 export const metaOf = (value: unknown): Members => members(members(value)._meta);
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

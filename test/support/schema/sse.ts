@@ -31,7 +31,7 @@ export async function* readSse(response: Response): AsyncGenerator<SseEvent, voi
           if (event !== undefined) yield event;
         }
       }
-      // What no empty line ended is no event: the stream broke off.
+      // Lines without an empty line after them are not an event: the stream broke off.
       if (done) return;
     }
   } finally {

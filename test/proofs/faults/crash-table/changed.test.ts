@@ -3,7 +3,7 @@ import { ended, poll, runTask } from '../../../support/clients.ts';
 import { changedAssembly, useCrashCloud } from './cloud.ts';
 import { SECONDS, settles } from './row.ts';
 
-/** Rows of the crash table that need another template: a shorter timeout, a workflow that ends otherwise than it can. */
+/** Rows of the crash table that need another template: a shorter timeout, a workflow with another end. */
 interface Template {
   readonly Resources: Readonly<Record<string, { Type: string; Properties: Record<string, unknown> }>>;
 }
@@ -58,8 +58,8 @@ test.for([
   const taskId = await start(tool, args);
   await expect.poll(() => runsOf(taskId), { interval: 20 }).toMatchObject([{ status }]);
   const since = now();
-  const told = await poll(url(), taskId, ended);
+  const shown = await poll(url(), taskId, ended);
   settles(task, { row: 13, tookMs: now() - since, boundMs: SECONDS });
-  expect(told).toMatchObject({ status: 'failed', error: { code: -32603, data: { reason } } });
+  expect(shown).toMatchObject({ status: 'failed', error: { code: -32603, data: { reason } } });
   expect(await stored(taskId)).toMatchObject({ status: 'failed' });
 });

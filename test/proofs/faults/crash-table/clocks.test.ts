@@ -17,7 +17,7 @@ afterEach(() => {
 const moveTo = (instant: number) => cloud().clock.advance(instant - now());
 
 test.for([20_000, -20_000, HOUR, -14 * MINUTE])(
-  'row 20: the clock of the endpoint differs by %i ms: the task runs as ever',
+  'row 20: the clock of the endpoint differs by %i ms: the task runs as usual',
   async (ms, { task }) => {
     cloud().clock.skew(ENDPOINT, ms);
     const since = now();
@@ -27,7 +27,7 @@ test.for([20_000, -20_000, HOUR, -14 * MINUTE])(
 );
 
 test.for([HOUR, -HOUR])(
-  'row 20: the clock of the tool differs by %i ms: it reports, remembers and ends as ever',
+  'row 20: the clock of the tool differs by %i ms: it reports, remembers and ends as usual',
   async (ms, { task }) => {
     cloud().clock.skew(TOOLS, ms);
     const since = now();
@@ -53,8 +53,8 @@ test.for([19_000, -19_000])(
       expect(await get(taskId)).toMatchObject({ status: 'working' });
     }
     moveTo(deadlineAt + GRACE + 1);
-    const told = await get(taskId);
-    expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
+    const shown = await get(taskId);
+    expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
     await sweep();
     if (ms < 0) {
       expect(await stored(taskId)).toMatchObject({ status: 'working' });
@@ -62,14 +62,14 @@ test.for([19_000, -19_000])(
     }
     settles(task, { row: 20, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE + 1, sinceDeadline: true });
     expect(await stored(taskId)).toMatchObject({ status: 'failed' });
-    expect(await get(taskId)).toEqual(told);
+    expect(await get(taskId)).toEqual(shown);
     expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   },
 );
 
 /**
  * A workflow writes no outcome later than 10 s after the deadline; readers see that the task failed after 30 s.
- * What a write takes, and how much clocks differ, have the 20 s between them.
+ * The 20 s between them are for the time of a write and for the difference of clocks.
  */
 test.for([
   { endsAt: 9_000, writeTakes: 0, endpoint: 19_000, reconciler: 19_000, status: 'completed' },
@@ -83,8 +83,8 @@ test.for([
   async ({ endsAt, writeTakes, endpoint, reconciler, status }, { task }) => {
     cloud().clock.skew(ENDPOINT, endpoint);
     cloud().clock.skew(RECONCILER, reconciler);
-    const told: string[] = [];
-    const look = async () => void told.push((await get(taskId)).status);
+    const statuses: string[] = [];
+    const poll = async () => void statuses.push((await get(taskId)).status);
     const tool = Promise.withResolvers<void>();
     const called = cloud().faults.add({ ...INVOKE, do: { run: () => tool.promise } });
     const taskId = await start('echo');
@@ -95,11 +95,11 @@ test.for([
       ...FINISH,
       do: {
         async run() {
-          await look();
+          await poll();
           cloud().clock.advance(writeTakes);
-          await look();
+          await poll();
           await sweep();
-          await look();
+          await poll();
         },
       },
     });
@@ -109,17 +109,17 @@ test.for([
     expect(write.hits).toBe(1);
     for (const at of [0, 10_000, 20_000, GRACE, GRACE + MINUTE]) {
       if (deadlineAt + at > now()) moveTo(deadlineAt + at);
-      await look();
+      await poll();
       await sweep();
-      await look();
+      await poll();
     }
     settles(task, { row: 20, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE + 1, sinceDeadline: true });
     expect(await stored(taskId)).toMatchObject({ status });
     expect(
-      told.filter((one) => one !== 'working').every((one) => one === status),
-      told.join(' '),
+      statuses.filter((one) => one !== 'working').every((one) => one === status),
+      statuses.join(' '),
     ).toBe(true);
-    expect(told.at(-1)).toBe(status);
+    expect(statuses.at(-1)).toBe(status);
   },
 );
 
@@ -154,12 +154,12 @@ test('row 21: no reconciler: readers see the failure; once back, it writes the s
   }
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   cloud().clock.advance(deadlineAt + GRACE + 1 - now());
-  const told = await poll(url(), taskId, ended);
+  const shown = await poll(url(), taskId, ended);
   settles(task, { row: 21, tookMs: now() - deadlineAt, boundMs: GRACE + SECONDS, sinceDeadline: true });
-  expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
+  expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
   expect(await stored(taskId)).toMatchObject({ status: 'working' });
   for (const fault of dead) fault.remove();
   await sweep();
   expect(await stored(taskId)).toMatchObject({ status: 'failed' });
-  expect((await modernRequest(url(), 'tasks/get', { taskId })).body.result).toEqual(told);
+  expect((await modernRequest(url(), 'tasks/get', { taskId })).body.result).toEqual(shown);
 });

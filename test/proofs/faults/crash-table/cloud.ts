@@ -33,7 +33,7 @@ export function changedAssembly(change: (template: string) => string): string {
   return folder;
 }
 
-/** A cloud of the test app whose clock moves and whose schedules wait for the test, and what the rows need of it. */
+/** A cloud of the test app whose clock moves and whose schedules wait for the test, with helpers for the rows. */
 export function useCrashCloud(options: Partial<CloudOptions> = {}) {
   const cloud = useCloud('assembly', { movableClock: true, ...options });
   afterEach(() => cloud().faults.clear());
@@ -69,7 +69,7 @@ export function useCrashCloud(options: Partial<CloudOptions> = {}) {
     async start(name: string, args: object = {}): Promise<string> {
       return (await modernRequest(url(), 'tools/call', { name, arguments: args })).body.result.taskId;
     },
-    /** The task that a call has made whose client never heard of it. */
+    /** The task of a call whose client never got an answer. */
     async orphanOf(name: string, args: object = {}): Promise<TaskRecord> {
       const before = new Set((await current().records(0)).map(({ taskId }) => taskId));
       await modernRequest(url(), 'tools/call', { name, arguments: args }).catch(() => undefined);
@@ -77,18 +77,18 @@ export function useCrashCloud(options: Partial<CloudOptions> = {}) {
       if (made === undefined) throw new Error('The call made no task');
       return made;
     },
-    /** What an operator does in the console. */
+    /** The acts of an operator in the console. */
     async stopRun(taskId: string): Promise<void> {
       const executionArn = runsOf(taskId).at(-1)?.arn;
       await new SFNClient(clientConfig(cloud())).send(new StopExecutionCommand({ executionArn }));
     },
     /**
-     * Lets time pass, with a sweep every minute, until a task is as it should be. The sweeps come at almost the worst
-     * moment: five seconds before there is anything for the first one to do. @param due when there is, in ms from now
+     * Lets time pass, with a sweep every minute, until a task is settled. The sweeps come at almost the worst moment: five
+     * seconds before the first one has work. @param due when it has work, in milliseconds from now
      */
     async pass(due: number, isSettled: () => Promise<boolean>): Promise<void> {
       cloud().clock.advance(due - 5_000);
-      // How long the sweeps themselves take here is no part of the bound.
+      // The time of the sweeps themselves does not count towards the bound.
       cloud().clock.hold();
       try {
         for (let minutes = 0; minutes < 5; minutes++) {

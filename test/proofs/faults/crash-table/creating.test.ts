@@ -7,7 +7,7 @@ import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
 /** Rows 1 to 6 of the crash table: a task is made, and something goes wrong. */
 const { cloud, url, now, start, get, stored, runsOf, records, orphanOf, pass } = useCrashCloud();
 const PUT = { service: 'dynamodb', operation: 'PutItem' } as const;
-/** So often the SDK tries what is no matter of quota. */
+/** How often the SDK tries a call that no quota refuses. */
 const EACH_TIME = { times: 3 } as const;
 const NOT_STARTED = { status: 'failed', statusMessage: 'The task could not be started' };
 const call = (key?: string) => {
@@ -73,7 +73,7 @@ test('row 3: the answer to the start is lost: started again by the same name, it
   expect(runsOf(taskId)).toHaveLength(1);
 });
 
-// Sooner than the table says: a task that was answered as failed can change nothing any more.
+// This comes sooner than the table says: a task that was answered as failed can no longer change anything.
 test('row 3: every answer to the start is lost: an error, and the run can change nothing', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop', ...EACH_TIME });
   const since = now();

@@ -30,7 +30,7 @@ async function answeredAndLost(): Promise<string> {
   return taskId;
 }
 
-/** As versions before the rule wrote it: today no ttl ends before the work does. */
+/** A record of versions before the rule: today no ttl ends before the work. */
 async function shortenTtl({ owner, taskId }: TaskRecord): Promise<void> {
   const update = {
     ...{ TableName: cloud().tables[0], Key: { owner, taskId }, UpdateExpression: 'SET #ttl = :ttl' },
@@ -53,11 +53,11 @@ test('row 13: its run is stopped from outside: the event fails the task', async 
   const taskId = await start('spin', { file: '/dev/null' });
   const since = now();
   await stopRun(taskId);
-  const told = await poll(url(), taskId, ended);
+  const shown = await poll(url(), taskId, ended);
   settles(task, { row: 13, tookMs: now() - since, boundMs: SECONDS });
   const message = 'The run of the tool ended without a result';
   const error = { code: -32603, message, data: { reason: 'States.TaskFailed' } };
-  expect(told).toMatchObject({ status: 'failed', error });
+  expect(shown).toMatchObject({ status: 'failed', error });
   expect(await stored(taskId)).toMatchObject({ status: 'failed' });
 });
 
@@ -81,10 +81,10 @@ test('row 13: and the event is lost, after that check: failed by the next one, 5
   const since = now();
   await pass(dueAt - now(), async () => (await stored(taskId)).status === 'failed');
   settles(task, { row: 13, tookMs: now() - since, boundMs: 6 * MINUTE });
-  const told = await get(taskId);
-  expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'States.TaskFailed' } } });
+  const shown = await get(taskId);
+  expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'States.TaskFailed' } } });
   await modernRequest(url(), 'tasks/cancel', { taskId });
-  expect(await get(taskId)).toEqual(told);
+  expect(await get(taskId)).toEqual(shown);
 });
 
 test('row 13: and the event is lost, and the deadline comes before the next check', async ({ task }) => {
@@ -99,13 +99,13 @@ test('row 13: and the event is lost, and the deadline comes before the next chec
   cloud().clock.advance(deadlineAt + GRACE - now());
   expect(await get(taskId)).toMatchObject({ status: 'working' });
   cloud().clock.advance(1);
-  const told = await get(taskId);
+  const shown = await get(taskId);
   cloud().clock.resume();
-  expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
+  expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'DeadlineExceeded' } } });
   settles(task, { row: 13, tookMs: GRACE + 1, boundMs: GRACE + 1, sinceDeadline: true });
   await pass(0, async () => (await stored(taskId)).status === 'failed');
   settles(task, { row: 13, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
-  expect(await get(taskId)).toEqual(told);
+  expect(await get(taskId)).toEqual(shown);
 });
 
 const RACES = 200;
@@ -132,19 +132,19 @@ test('row 14: cancels race results, 200 times: the first write wins for good (C-
     const tookMs = now() - since;
     if (error !== undefined) expect(error.code).toBe(-32602);
     const status = error === undefined ? 'cancelled' : 'completed';
-    const { body: told } = await client.request('tasks/get', { taskId });
-    expect(told.result.status).toBe(status);
-    return { taskId, tookMs, status, told: told.result };
+    const { body: shown } = await client.request('tasks/get', { taskId });
+    expect(shown.result.status).toBe(status);
+    return { taskId, tookMs, status, shown: shown.result };
   });
   settles(task, { row: 14, tookMs: Math.max(...all.map(({ tookMs }) => tookMs)), boundMs: ITS_ANSWER });
   await quiet();
   expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['cancelled', 'completed']));
-  for (const { taskId, status, told } of all) {
+  for (const { taskId, status, shown } of all) {
     const record = await stored(taskId);
     expect(record.status).toBe(status);
     expect('result' in record).toBe(status === 'completed');
     expect((await client.request('tasks/get', { taskId })).body.result).toMatchObject({
-      ...told,
+      ...shown,
       pollInterval: expect.any(Number),
     });
   }
@@ -178,22 +178,22 @@ test('row 16: two answers and a cancel race, 200 times: one answer counts (F-09)
     if (i % 5 > 1) await sleep(i % AT_ONCE).then(() => cancel(taskId));
     for (const { body } of await Promise.all(answers))
       expect(body.result, JSON.stringify(body)).toMatchObject({ resultType: 'complete' });
-    const told = await poll(url(), taskId, ended);
-    return { taskId, told, tookMs: now() - since };
+    const shown = await poll(url(), taskId, ended);
+    return { taskId, shown, tookMs: now() - since };
   });
   settles(task, { row: 16, tookMs: Math.max(...all.map(({ tookMs }) => tookMs)), boundMs: SECONDS });
   await quiet();
-  expect(new Set(all.map(({ told }) => told.status))).toEqual(new Set(['cancelled', 'completed']));
-  for (const { taskId, told } of all) {
+  expect(new Set(all.map(({ shown }) => shown.status))).toEqual(new Set(['cancelled', 'completed']));
+  for (const { taskId, shown } of all) {
     const runs = runsOf(taskId).map(({ name }) => name);
     expect([[`${taskId}-r1`], [`${taskId}-r1`, `${taskId}-r2`]]).toContainEqual(runs);
-    if (told.status === 'completed') {
+    if (shown.status === 'completed') {
       expect(runs).toHaveLength(2);
-      const { answer: counted, round } = told.result.structuredContent;
+      const { answer: counted, round } = shown.result.structuredContent;
       expect([{ ok: true }, { ok: false }]).toContainEqual(counted.content);
       expect(round).toBe(2);
-    } else expect(told).not.toHaveProperty('result');
-    expect(await get(taskId)).toMatchObject({ ...told, pollIntervalMs: expect.any(Number) });
+    } else expect(shown).not.toHaveProperty('result');
+    expect(await get(taskId)).toMatchObject({ ...shown, pollIntervalMs: expect.any(Number) });
   }
 });
 
@@ -226,13 +226,13 @@ test('row 17: no answer: failed to readers at deadline and grace exactly, then b
   cloud().clock.advance(deadlineAt + GRACE - now());
   expect(await get(taskId)).toMatchObject({ status: 'input_required' });
   cloud().clock.advance(1);
-  const told = await get(taskId);
+  const shown = await get(taskId);
   cloud().clock.resume();
-  expect(told).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
+  expect(shown).toMatchObject({ status: 'failed', statusMessage: 'No answer came before the deadline' });
   settles(task, { row: 17, tookMs: GRACE + 1, boundMs: GRACE + 1, sinceDeadline: true });
   await pass(0, async () => (await stored(taskId)).status === 'failed');
   settles(task, { row: 17, tookMs: now() - deadlineAt, boundMs: GRACE + MINUTE, sinceDeadline: true });
-  expect(await get(taskId)).toEqual(told);
+  expect(await get(taskId)).toEqual(shown);
 });
 
 test('row 18: its ttl ends while it runs: no reader finds it, its result makes no new record', async ({ task }) => {

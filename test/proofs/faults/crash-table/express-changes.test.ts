@@ -59,8 +59,8 @@ test('row 22: on Express, the process of the embedded cloud is killed: the round
     await quiet();
     settles(task, { row: 22, tookMs: after.clock.now() - since, boundMs: LOST_RUN });
     const { taskId } = body.result;
-    const told = (await modernRequest(`${after.url}/mcp`, 'tasks/get', { taskId })).body.result;
-    expect(told).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
+    const shown = (await modernRequest(`${after.url}/mcp`, 'tasks/get', { taskId })).body.result;
+    expect(shown).toMatchObject({ status: 'completed', result: { structuredContent: { n: 1 } } });
   } finally {
     await after.stop();
     rmSync(dataDir, { recursive: true });
@@ -90,7 +90,7 @@ const callOn = async ({ url }: Cloud, name: string, args: object = {}): Promise<
 const getOn = async ({ url }: Cloud, taskId: string) =>
   (await modernRequest(`${url}/mcp`, 'tasks/get', { taskId })).body.result;
 
-test('row 23: its tool moves to Express: what runs fails, what waits goes on there', async ({ task }) => {
+test('row 23: its tool moves to Express: running tasks fail, waiting ones continue there', async ({ task }) => {
   const make = async (server: Cloud) => {
     const waits = await callOn(server, 'ask');
     await poll(`${server.url}/mcp`, waits, ({ status }) => status === 'input_required');
@@ -101,8 +101,8 @@ test('row 23: its tool moves to Express: what runs fails, what waits goes on the
   };
   await redeployed(standard, assembly, make, async ({ waits, runs }, server) => {
     const since = server.clock.now();
-    const told = await poll(`${server.url}/mcp`, runs, ended);
-    expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Runtime' } } });
+    const shown = await poll(`${server.url}/mcp`, runs, ended);
+    expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Runtime' } } });
     settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: SECONDS });
     await modernRequest(`${server.url}/mcp`, 'tasks/update', {
       taskId: waits,
@@ -142,12 +142,12 @@ test('row 23: its tool leaves Express: it starts again if it may be repeated, or
 describe('with five whole minutes for a run', () => {
   const { cloud, url, now, start, get, runsOf, quiet } = useExpressCloud(1);
 
-  test('row 15: on Express, a cancel stops no run: the tool ends when it looks, changing nothing', async ({ task }) => {
+  test('row 15: on Express, a cancel stops no run: the tool ends at its check, without effect', async ({ task }) => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
     const file = join(folder, 'stopped');
     const begun = cloud().calls.mark();
     const taskId = await start('spin', { file });
-    // It reads each second whether it is still wanted.
+    // The tool checks each second whether its task is still alive.
     const reads = () =>
       cloud()
         .calls.since(begun)

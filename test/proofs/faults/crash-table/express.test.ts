@@ -11,7 +11,7 @@ import { MINUTE, SECONDS, settles } from './row.ts';
 const { cloud, url, now, start, get, stored, runsOf, orphanOf, sweepAfter, pass, quiet, startedAgain } =
   useExpressCloud();
 
-test('a task that nothing strikes runs once, in two states, and nothing asks about its run', async () => {
+test('a task without a fault runs once, in two states, and no call reads its run', async () => {
   const mark = cloud().calls.mark();
   const taskId = await start('echo', { a: 1 });
   expect(await poll(url(), taskId, ended)).toMatchObject({
@@ -47,7 +47,7 @@ test('row 3: on Express, the answer to the start is lost: two runs, and the firs
   cloud().faults.add({ ...START, at: 'after', do: 'drop' });
   const since = now();
   const taskId = await start('event');
-  const told = await poll(url(), taskId, ended);
+  const shown = await poll(url(), taskId, ended);
   settles(task, { row: 3, tookMs: now() - since, boundMs: SECONDS });
   await quiet();
   expect(
@@ -55,7 +55,7 @@ test('row 3: on Express, the answer to the start is lost: two runs, and the firs
       .map(({ states }) => states.at(-1))
       .toSorted(),
   ).toEqual(['Finish', 'Superseded']);
-  expect(await get(taskId)).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
+  expect(await get(taskId)).toEqual({ ...shown, pollIntervalMs: expect.any(Number) });
 });
 
 test('row 4: on Express, the endpoint dies before the start: the sweep starts it', async ({ task }) => {
@@ -74,9 +74,9 @@ test('row 5: on Express, Step Functions runs it twice: the second end changes no
   cloud().faults.add({ ...RUN, do: 'double' });
   const since = now();
   const taskId = await start('event');
-  const told = await poll(url(), taskId, ended);
-  // By this name a large result of the other run lies elsewhere.
-  expect(told.result.structuredContent.event.task).toMatchObject({
+  const shown = await poll(url(), taskId, ended);
+  // This name keeps a large result of the other run apart.
+  expect(shown.result.structuredContent.event.task).toMatchObject({
     attempt: 0,
     run: expect.stringMatching(/^[0-9a-f-]{36}$/),
   });
@@ -87,7 +87,7 @@ test('row 5: on Express, Step Functions runs it twice: the second end changes no
       .map(({ states }) => states.at(-1))
       .toSorted(),
   ).toEqual(['Finish', 'Superseded']);
-  expect(await get(taskId)).toEqual({ ...told, pollIntervalMs: expect.any(Number) });
+  expect(await get(taskId)).toEqual({ ...shown, pollIntervalMs: expect.any(Number) });
 });
 
 test('row 6: on Express, a call is repeated 20 times under its key: one task, one run', async ({ task }) => {
@@ -129,10 +129,10 @@ test('row 8: on Express, and until the deadline: failed, as every reader sees', 
   const { deadlineAt } = await stored(taskId);
   await busy.struck;
   cloud().clock.advance(deadlineAt + 1 - now());
-  const told = await poll(url(), taskId, ended);
+  const shown = await poll(url(), taskId, ended);
   busy.remove();
   settles(task, { row: 8, tookMs: now() - deadlineAt, boundMs: SECONDS, sinceDeadline: true });
-  expect(told).toMatchObject({
+  expect(shown).toMatchObject({
     status: 'failed',
     error: { data: { reason: expect.stringMatching(/States.Timeout|DeadlineExceeded/) } },
   });

@@ -5,7 +5,7 @@ import { FILES, untested } from './reporter.ts';
 const files = FILES.map((file) => join(import.meta.dirname, file));
 const lines = Array.from({ length: 23 }, (_, i) => ({ row: i + 1 }));
 
-test('rows that no test has measured fail a run of all files of the table, and only such a run', () => {
+test('rows that no test has measured fail a run of all files of the table, and no other run', () => {
   expect(untested(files, lines)).toEqual([]);
   expect(
     untested(

@@ -11,7 +11,7 @@ interface Line extends Settled {
 
 const ROWS = Array.from({ length: 23 }, (_, i) => i + 1);
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
-/** All that measure a row: those beside this one, and the one that restarts the whole cloud. */
+/** All files that measure a row: the files beside this one, and the one that restarts the whole cloud. */
 export const FILES: readonly string[] = [
   ...readdirSync(FOLDER).filter((name) => name.endsWith('.test.ts')),
   '../../../cloud/recovery/restart.test.ts',
@@ -19,7 +19,7 @@ export const FILES: readonly string[] = [
 
 let vitest: Vitest | undefined;
 
-/** Prints the crash table, as far as the tests that ran have measured it. If all ran, a row without a test fails the run. */
+/** Prints the rows of the crash table that the tests have measured. If all files ran, a row without a test fails the run. */
 export const crashTable: Reporter = {
   onInit(context) {
     vitest = context;

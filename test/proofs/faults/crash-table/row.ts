@@ -15,9 +15,9 @@ declare module 'vitest' {
   }
 }
 
-/** Longer than this no client waits for an answer of API Gateway's. */
+/** The longest time that a client waits for an answer of API Gateway. */
 export const ITS_ANSWER = 29_000;
-/** For what the table calls seconds. */
+/** The bound for "seconds" in the table. */
 export const SECONDS = 15_000;
 export const MINUTE = 60_000;
 

@@ -47,7 +47,7 @@ describe('by the clock', () => {
     // Its second is not for the start of a worker.
     await runTask(url(), 'brief', { ms: 0 });
     const { taskId } = await runTask(url(), 'brief', { ms: 0, file, go });
-    const told = await get(taskId);
+    const shown = await get(taskId);
     const failed = await stored(taskId);
     const { status, error = '', updatedAt, deadlineAt } = failed;
     expect([status, JSON.parse(error).data.reason]).toEqual(['failed', 'States.Timeout']);
@@ -58,10 +58,10 @@ describe('by the clock', () => {
     await quiet();
     expect(readFileSync(file, 'utf8')).toBe('returned\n');
     expect(await stored(taskId)).toEqual(failed);
-    expect(await get(taskId)).toEqual(told);
+    expect(await get(taskId)).toEqual(shown);
   });
 
-  // Where the tool is one of defineTool, what is too large for the workflow lies in S3: test/cloud/results/large-results.test.ts.
+  // With defineTool, a result that is too large for the workflow is in S3: test/cloud/results/large-results.test.ts.
   test.for([
     ['over 256 KiB', 'big', { bytes: 300_000 }, 'States.DataLimitExceeded'],
     ['over 256 KiB once it is escaped', 'echo', { a: '"'.repeat(30_000) }, 'States.DataLimitExceeded'],
@@ -153,7 +153,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
     expect(ran).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Timeout' } } });
   });
 
-  // What a task may hold leaves room for its outcome (functions/tasks/limits.ts): here something else has filled the item.
+  // The limits of a task leave room for its outcome (functions/tasks/limits.ts): here another writer has filled the item.
   test("row 10: a record over 400 KB: the write is retried, then the run's event fails the task", async ({ task }) => {
     const fill = async () => {
       const [record] = (await records()).filter(({ status }) => status === 'working');
@@ -213,10 +213,10 @@ describe('with the waits of workflows a hundred times shorter', () => {
     expect(await stored(taskId)).toMatchObject({ status: 'working' });
     await pass(dueAt - now(), async () => (await stored(taskId)).status === 'failed');
     settles(task, { row: 11, tookMs: now() - since, boundMs: 6 * MINUTE });
-    const told = await get(taskId);
-    expect(told).toMatchObject({ status: 'failed', error: { data: { reason: 'DynamoDB.InternalServerError' } } });
+    const shown = await get(taskId);
+    expect(shown).toMatchObject({ status: 'failed', error: { data: { reason: 'DynamoDB.InternalServerError' } } });
     await modernRequest(url(), 'tasks/cancel', { taskId });
-    expect(await get(taskId)).toEqual(told);
+    expect(await get(taskId)).toEqual(shown);
   });
 });
 

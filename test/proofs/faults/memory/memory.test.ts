@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMemory } from './memory.ts';
 
 const MEGABYTE = 2 ** 20;
-/** What a worker holds at an age, in MB; undefined when it does not live. */
+/** The memory of a worker at an age, in MB; undefined if it does not live. */
 type Life = (minute: number) => number | undefined;
 const flat: Life = () => 25;
 const ALL = { 'S-ServerEndpoint1-1': flat, 'S-Tools1-2': flat, 'S-ServerReconcilerFunction1-3': flat };
@@ -36,12 +36,12 @@ describe('the memory of a long run', () => {
     expect(await verdict(ALL)).toEqual([]);
   });
 
-  it('is not where a worker keeps something of each request', async () => {
+  it('is not fine if a worker keeps a part of each request', async () => {
     const leaking: Life = (minute) => 25 + minute;
     expect(await verdict({ ...ALL, 'S-Tools1-2': leaking })).toEqual([expect.stringContaining('S-Tools1-2 has grown')]);
   });
 
-  it('is judged of a worker that replaced others by its own age', async () => {
+  it("is judged by a worker's own age, even if it replaced others", async () => {
     const { 'S-Tools1-2': _, ...others } = ALL;
     const first: Life = (minute) => (minute < 2 ? 25 : undefined);
     const second =
@@ -54,7 +54,7 @@ describe('the memory of a long run', () => {
     ]);
   });
 
-  it.each(Object.keys(ALL))('is not judged without that of %s', async (name) => {
+  it.each(Object.keys(ALL))('is not judged without the memory of %s', async (name) => {
     const brief: Life = (minute) => (minute < 2 ? 25 : undefined);
     expect(await verdict({ ...ALL, [name]: brief })).toEqual([expect.stringContaining('lived for three minutes')]);
   });

@@ -8,7 +8,7 @@ export interface Memory {
   line(): string;
   /** Each worker that lived for three minutes: in its second minute, and in its last. The process: what a task costs it. */
   report(): string;
-  /** What is not as it should be, in words. */
+  /** The problems, in words. */
   wrong(): string[];
 }
 

@@ -1,7 +1,7 @@
 import { type Node, nodeOf } from './json-text.ts';
 import type { Random } from './random.ts';
 
-/** What a server meets when somebody wants it to fail. */
+/** Values of a client that wants the server to fail. */
 
 const NAMES = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'hasOwnProperty', 'then', 'toJSON', 'length'],
@@ -111,7 +111,7 @@ const NO_JSON = [
   ],
 ];
 
-/** A body that is no message, made from nothing. */
+/** A body that is not a message. */
 export function brokenBody(random: Random): Buffer {
   if (random.chance(0.01)) return Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(10_000_000)}"}`);
   if (random.chance(0.1)) return Buffer.from('['.repeat(random.pick([10, 1_000, 400_000])));
@@ -119,7 +119,7 @@ export function brokenBody(random: Random): Buffer {
   return Buffer.from(random.pick(NO_JSON));
 }
 
-/** A body with a wound: cut off, a bit turned, bytes that are no UTF-8, two of it, all of it in a list. */
+/** A damaged body: cut off, a bit turned, bytes that are not UTF-8, twice the same, or in a list. */
 export function wounded(body: Buffer, random: Random): Buffer {
   const at = random.int(body.length + 1);
   switch (random.int(6)) {
@@ -141,7 +141,7 @@ export function wounded(body: Buffer, random: Random): Buffer {
   }
 }
 
-/** Overlong, cut off, a surrogate as UTF-8, beyond Unicode; and what ends strings elsewhere. */
+/** Bytes that are overlong, cut off, a surrogate as UTF-8 or beyond Unicode, and ends of strings in other languages. */
 const BYTES = [
   [0xc0, 0xaf],
   [0xe2, 0x82],

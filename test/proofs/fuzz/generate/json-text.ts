@@ -1,6 +1,5 @@
 /**
- * JSON as it is written: a name may come twice, a number have any size, and a part be no JSON at all. A leaf is its own
- * text.
+ * JSON as text: a name may come twice, a number may have any size, and a part may be no valid JSON. A leaf is its text.
  */
 export type Node = string | ListNode | ObjectNode;
 export interface ListNode {

@@ -3,12 +3,12 @@ import { type Node, objectsIn, slotsOf, textOf } from './json-text.ts';
 import type { Random } from './random.ts';
 import { type Calls, type Draft, type Known, validRequest } from './requests.ts';
 
-/** A request as it goes over the wire. */
+/** The bytes of a request. */
 export interface WireRequest {
   readonly method: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: Buffer;
-  /** Of a request that is in order: the error codes it may get instead of its result. */
+  /** The error codes that a valid request may get instead of its result. */
   readonly expects?: readonly number[];
 }
 
@@ -23,7 +23,7 @@ export function fuzzedRequest(random: Random, known: Known, calls: Calls): WireR
   const whole = message === undefined ? undefined : Buffer.from(textOf(message));
   const body = whole && hurt(whole, random);
   const other = random.chance(0.01) ? random.pick(['GET', 'DELETE', 'OPTIONS', 'POST']) : method;
-  // What a tool is to return may be more than its arguments can hold.
+  // The result of a tool may be larger than its arguments.
   const fits = whole === undefined || whole.length < 40_000;
   const inOrder = fits && !hurtBody && !hurtHeaders && body === whole && other === method;
   const sent = other === 'GET' ? undefined : body;
@@ -46,7 +46,7 @@ function mutateBody(message: Node, random: Random, known: Known): void {
 }
 
 function mutateOnce(message: Node, random: Random, known: Known): void {
-  // Mostly below the surface: a message without its method gets no further than the door.
+  // Mostly inner values: the endpoint refuses a message without its method at once.
   const within = random.chance(0.8) ? (paramsOf(message) ?? message) : message;
   const slot = random.pick(slotsOf(within));
   const { members } = random.pick(objectsIn(within));
@@ -83,7 +83,7 @@ function paramsOf(message: Node): Node | undefined {
   return params !== undefined && objectsIn(params).length > 0 ? params : undefined;
 }
 
-/** Something of the server's own, in a place or a state where it does not belong. */
+/** A value of the server in a wrong place or state. */
 function aKnown({ pick, int, chance }: Random, { sessions, tasks, tokens }: Known): string {
   const all = [...sessions, ...tasks, ...tokens];
   const text = all.length === 0 ? 'a.b' : pick(all);

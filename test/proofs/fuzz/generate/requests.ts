@@ -100,7 +100,7 @@ function modernErrors(method: string, params: object): number[] {
         ...(text.includes('"region"') ? [MISMATCH] : []),
       ];
     case 'tasks/get':
-      // Of a tool that returned what looks like a reference to a stored result.
+      // A tool may return a value that looks like a reference to a stored result.
       return [INVALID, CANNOT, REFUSED, FAILED];
     case 'tasks/update':
     case 'tasks/cancel':
@@ -115,7 +115,7 @@ function modernErrors(method: string, params: object): number[] {
   }
 }
 
-/** As of `modernErrors`; also where no tasks were agreed on. */
+/** The same as `modernErrors` for the older revision, also without tasks. */
 function legacyErrors(method: string, params: object, session: string | undefined): number[] {
   switch (method) {
     case 'tools/call':

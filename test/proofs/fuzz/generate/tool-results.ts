@@ -12,7 +12,7 @@ const form = {
   required: ['ok'],
 };
 
-/** What tools rightly return, of every kind. */
+/** Valid results of every kind. */
 const RESULTS: readonly unknown[] = [
   { content: [text, { ...text, ...meta }], structuredContent: { n: 1 }, isError: true, ...meta },
   { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png', ...meta }] },
@@ -48,7 +48,7 @@ const RESULTS: readonly unknown[] = [
   { inputRequests: { a: { method: 'roots/list' }, b: { method: 'roots/list', params: {} } }, requestState: { s: 'x' } },
 ];
 
-/** The text of what a tool returns: something right but for a few changes, anything, now and then no JSON. */
+/** The text of a result: valid but for a few changes, any value, or sometimes not JSON. */
 export function fuzzedResult(random: Random): string {
   if (random.chance(0.15)) return textOf(hostileValue(random));
   const result = nodeOf(random.pick(RESULTS));

@@ -3,7 +3,7 @@ import { exchange, judged } from '../../../support/schema/exchange.ts';
 import type { Era } from '../../../support/schema/published.ts';
 import type { WireRequest } from '../generate/mutate.ts';
 
-/** What came back, whole. */
+/** The whole answer. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface WireAnswer {
 }
 
 export interface Rules {
-  /** What no client may see: names of tables, machines, buckets. */
+  /** Texts that no client may see: names of tables, machines, buckets. */
   readonly secrets: readonly string[];
   /** The longest the answer to a request may take, in ms. */
   readonly bound: (request: WireRequest) => number;
@@ -39,8 +39,8 @@ const STATUSES: ReadonlyMap<number, Readonly<Record<Era, readonly number[]>>> = 
 ]);
 
 /**
- * What may fail inside a method while nothing is out of order, by its text: the tool, the task, how many there are. All
- * others, above all those that say to try again, would be the server's own fault.
+ * Failures inside a method that may happen in normal operation, by their text: of the tool, the task, a limit. All others,
+ * above all an advice to try again, would be the server's own fault.
  */
 const FAILURES: readonly RegExp[] = [
   /^The tool failed$/,
@@ -58,7 +58,7 @@ const FAILURES: readonly RegExp[] = [
   /^Task was cancelled$/,
   /^The task is not finished: accept text\/event-stream to wait longer$/,
   /^Too many open tasks: \d+ have not ended\./,
-  // A tool that is no `defineTool` can return what looks like a reference to a stored result.
+  // A tool without `defineTool` can return a value that looks like a reference to a stored result.
   /^The result of task \S+ cannot be read at the moment: ask for it again, the task itself is complete$/,
 ];
 
@@ -75,7 +75,7 @@ const INTERNALS: readonly RegExp[] = [
   /secret-in-message/,
 ];
 
-/** Everything that is wrong with an answer; empty if nothing is. */
+/** All problems of an answer; empty if it has none. */
 export async function problemsOf(request: WireRequest, answer: WireAnswer, rules: Rules): Promise<string[]> {
   const { status, headers, text, ms } = answer;
   const problems: string[] = [];
@@ -103,7 +103,7 @@ export async function problemsOf(request: WireRequest, answer: WireAnswer, rules
   return problems;
 }
 
-/** What an answer shows of the inside. The name of the error that ended a tool is for its caller to know. */
+/** Internal details in an answer. The caller may see the name of the error that ended a tool. */
 export function internalsIn(
   { text, headers }: Pick<WireAnswer, 'text' | 'headers'>,
   secrets: readonly string[],
@@ -140,7 +140,7 @@ function statusProblems(request: WireRequest, answer: WireAnswer, errors: readon
   }
 }
 
-/** A request that nothing was done to gets what it asks for, or an error that it may get. */
+/** A request that was not changed gets its result, or an error that it may get. */
 function unexpected(
   { method }: WireRequest,
   expects: readonly number[],
@@ -173,7 +173,7 @@ function errorOf(json: string): RpcError[] {
   }
 }
 
-/** The version of `initialize` counts, not that of a later header (C-03). The session id holds it. */
+/** The version of `initialize` counts, not the version of a later header (C-03). The session id holds it. */
 function asAgreed(headers: Record<string, string>): Record<string, string> {
   const { 'mcp-session-id': session = '', 'mcp-protocol-version': version } = headers;
   const agreed = /"version":"([\d-]{10})"/.exec(Buffer.from(session.split('.')[0] ?? '', 'base64url').toString())?.[1];

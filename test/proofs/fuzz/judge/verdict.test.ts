@@ -32,11 +32,15 @@ test.each<[string, string, object]>([
   ['a put', 'PutItem', write(verdict)],
   ['a cancel', 'UpdateItem', write(cancel(1))],
   ['another failure', 'UpdateItem', write(fail(failure('InputLost'), 1))],
-  ['one from any status', 'UpdateItem', write({ ...verdict, from: ['working', 'input_required'] })],
-  ['one that says something else', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, statusMessage: 'y' } })],
-  ['one that sets more', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, ttl: 1 } })],
-  ['one that removes less', 'UpdateItem', write({ ...verdict, remove: [] })],
-  ['one without its condition', 'UpdateItem', write(verdict, { ConditionExpression: 'attribute_exists(taskId)' })],
+  ['a failure from any status', 'UpdateItem', write({ ...verdict, from: ['working', 'input_required'] })],
+  ['a failure with another message', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, statusMessage: 'y' } })],
+  ['a failure that sets more', 'UpdateItem', write({ ...verdict, set: { ...verdict.set, ttl: 1 } })],
+  ['a failure that removes less', 'UpdateItem', write({ ...verdict, remove: [] })],
+  [
+    'a failure without its condition',
+    'UpdateItem',
+    write(verdict, { ConditionExpression: 'attribute_exists(taskId)' }),
+  ],
   ['a start that quotes it', 'StartExecution', { input: JSON.stringify(write(verdict)) }],
 ])('%s is not a verdict', (_, operation, input) => {
   expect(isVerdict(operation, input)).toBe(false);

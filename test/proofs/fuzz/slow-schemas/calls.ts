@@ -1,7 +1,7 @@
 import type { Random } from '../generate/random.ts';
 import type { Calls } from '../generate/requests.ts';
 
-/** Of the tools of `test/support/apps/slow-schema-app.ts`: what each takes in no time, and what would take it years. */
+/** Arguments for the tools of `test/support/apps/slow-schema-app.ts`: checked at once, or in years. */
 const ARGUMENTS: Readonly<Record<string, { readonly fine: object; readonly slow: (random: Random) => object }>> = {
   slug: { fine: { slug: 'a-b' }, slow: (random) => ({ slug: `${endless('a', random)}!` }) },
   rows: { fine: { rows: [{ n: 1 }, 2] }, slow: () => ({ rows: list(14_000, (n) => ({ n })) }) },

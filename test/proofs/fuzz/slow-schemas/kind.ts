@@ -11,7 +11,7 @@ const MOST_CPU = 2_000;
 /** Also on a busy machine a request is answered within this time. */
 const GIVE_UP = 300_000;
 
-/** Of `test/support/apps/slow-schema-app.ts`. */
+/** The kind of `test/support/apps/slow-schema-app.ts`. */
 export const slowSchemas: Kind = { calls: slowCalls, bound: () => MOST_CPU, through: measured };
 
 /**

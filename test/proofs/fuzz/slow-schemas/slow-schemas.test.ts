@@ -20,7 +20,7 @@ const started: Cloud[] = [];
 async function start(from = assembly): Promise<Cloud> {
   const cloud = await startCloud({ assembly: from, recordCalls: true, schedules: false, maxWorkersPerFunction: 2 });
   started.push(cloud);
-  // Not as a task: all that are stored must be those that fuzzing made.
+  // These calls make no task: all stored tasks must come from fuzzing.
   await modernRequest(`${cloud.url}/mcp`, 'tools/call', { name: 'direct_echo', arguments: {} });
   return cloud;
 }
@@ -55,7 +55,7 @@ test('each kind of slow schema occurs: arguments refused, or the result an error
       continue;
     }
     const answer = await target?.send(posted(call));
-    // The one kind that a fast machine is through with in time.
+    // A fast machine checks this kind in time.
     const refused =
       call.name === 'choices' ? /take too long to check|Invalid arguments for tool/ : /take too long to check/;
     expect(answer?.text, call.name).toMatch(refused);
@@ -77,20 +77,20 @@ test('a list of 50 slow results and a stream of 50 tasks take at most 2 s of CPU
   await expect.poll(running, { timeout: 30_000 }).toBe(false);
   const cpuOf = async (what: () => Promise<number>) => {
     const before = process.cpuUsage();
-    const told = await what();
+    const count = await what();
     const { user, system } = process.cpuUsage(before);
-    return { told, inTime: (user + system) / 1_000 < 2_000 };
+    return { count, inTime: (user + system) / 1_000 < 2_000 };
   };
   const list = async () => (await session.request('tasks/list')).body.result.tasks.length;
-  expect(await cpuOf(list)).toEqual({ told: 50, inTime: true });
+  expect(await cpuOf(list)).toEqual({ count: 50, inTime: true });
   const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds } });
   const listen = async () => {
-    let told = 0;
+    let count = 0;
     for await (const { data } of (await openStream(url, body, headers)).events)
-      if ((data as { method?: string }).method === 'notifications/tasks') told++;
-    return told;
+      if ((data as { method?: string }).method === 'notifications/tasks') count++;
+    return count;
   };
-  expect(await cpuOf(listen)).toEqual({ told: 50, inTime: true });
+  expect(await cpuOf(listen)).toEqual({ count: 50, inTime: true });
 });
 
 test('a validator without a bound is noticed', async () => {

@@ -9,23 +9,23 @@ import { overHttp } from '../over-http.ts';
 import { type Forged, forged, type Verdict } from './forge.ts';
 
 export interface TokenReport {
-  /** What is wrong, for people; empty if nothing is. */
+  /** The problems, for people; empty if there are none. */
   readonly problems: readonly string[];
   /** How often each verdict got each HTTP status. */
   readonly answers: ReadonlyMap<string, number>;
 }
 
-/** A good token must do in between: so often. */
+/** A good token must work in between, after this many requests. */
 const GOOD_EVERY = 10;
-/** An oversize header is refused before its token is looked at. */
+/** An oversize header is refused before its token is read. */
 const STATUSES: Readonly<Record<Verdict, readonly number[]>> = { refused: [401, 431], forbidden: [403, 431], good: [] };
 const calls = (random: Random) => ({ name: random.pick(TOOLS), arguments: { a: 1 } });
 const SCOPED = ['ask_scoped', 'event', 'direct_throws'];
 const TOOLS = ['echo', 'sleep', 'ask', 'direct_echo', ...SCOPED];
 
 /**
- * Sends requests with forged tokens to an embedded cloud of `test/support/apps/oauth-app.ts`. A refused one must do nothing:
- * the endpoint does not even run. The tasks that they name are those of a caller whose token is good.
+ * Sends requests with forged tokens to an embedded cloud of `test/support/apps/oauth-app.ts`. A refused one must have no
+ * effect: the endpoint does not even run. They name tasks of a caller whose token is good.
  */
 export async function fuzzTokens(
   cloud: Cloud,

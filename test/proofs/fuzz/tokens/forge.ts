@@ -3,14 +3,14 @@ import { AUDIENCE, type Claims, type Header, jwt, type TestIssuer } from '../../
 import type { Random } from '../generate/random.ts';
 
 /**
- * What a server has to make of a request by its token alone. `forbidden`: the token is good, and lacks a scope that every
- * call needs.
+ * The right verdict on a request by its token alone. `forbidden`: the token is good, and lacks a scope that every call
+ * needs.
  */
 export type Verdict = 'refused' | 'forbidden' | 'good';
 
 export interface Forged {
   readonly what: string;
-  /** Of headers named `authorization`, in their order. */
+  /** The values of the headers named `authorization`, in their order. */
   readonly authorization: readonly string[];
   readonly verdict: Verdict;
 }
@@ -28,7 +28,7 @@ const claim = (name: string, ...values: unknown[]): Pair[] =>
 const header = (name: string, ...values: unknown[]): Pair[] =>
   values.map((value) => [`${name} ${JSON.stringify(value)?.slice(0, 60)}`, { header: { [name]: value } }]);
 
-/** Signed by the issuer, and no access token for this server all the same. */
+/** Tokens signed by the issuer that are not access tokens for this server. */
 const REFUSED: readonly Pair[] = [
   ...header('crit', ['urn:x'], ['exp'], ['b64'], [], 'exp', {}, null, [null]),
   ...header('typ', 'logout+jwt', 'secevent+jwt', 'dpop+jwt', 'id_token', 'JWE', 'at+jwt ', 1, {}, ['at+jwt']),
@@ -77,7 +77,7 @@ export function forged(random: Random, issuer: TestIssuer): Forged {
   return { what, authorization, verdict: 'refused' };
 }
 
-/** What the first says counts. */
+/** The first header counts. */
 function both([what, one]: Pair, [other, two]: Pair): Pair {
   return [
     `${what} and ${other}`,
@@ -96,7 +96,7 @@ const secretsOf = (key: KeyObject): (string | Buffer)[] => [
   ...[JSON.stringify(key.export({ format: 'jwk' })), String(key.export({ format: 'jwk' }).n), '', 'secret'],
 ];
 
-/** Not signed with the issuer's private key, though they may say so. */
+/** Tokens not signed with the issuer's private key, though they may say so. */
 const KEYS: readonly Forger[] = [
   (issuer, random) => {
     const secret = random.pick(secretsOf(issuer.keys.publicKey));
@@ -120,7 +120,7 @@ const KEYS: readonly Forger[] = [
   },
   (issuer, random) => {
     const token = issuer.token();
-    // Not the last character: some of its bits do not count.
+    // The last character stays: some of its bits do not count.
     const at = random.int(token.length - 2);
     const other = token[at] === 'A' ? 'B' : 'A';
     return bearer(`another character at ${at}`, token.slice(0, at) + other + token.slice(at + 1));

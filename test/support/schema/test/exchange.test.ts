@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { legacySession, modernMessage, modernRequest, openStream, post } from '../../clients.ts';
 import type { SseEvent } from '../sse.ts';
 
-/** Answers what each test wants of it. */
+/** A server with the answer of each test. */
 let answer: (id: unknown, response: ServerResponse) => void;
 const server = createServer(async (request, response) => {
   let text = '';
@@ -85,7 +85,7 @@ describe('every answer is judged by the revision of its request', () => {
     await expect(post(url, body, headers)).rejects.toThrow(new RegExp(`error code ${code}`));
   });
 
-  test('a result needs a request, a request an answer; a gateway may refuse in its own words', async () => {
+  test('a result needs a request, a request an answer; a gateway may refuse with its own text', async () => {
     json(() => ({ id: 1, result: {} }));
     await expect(post(url, { jsonrpc: '2.0', method: 'notifications/initialized' })).rejects.toThrow(/its request/);
     answer = (_id, response) => response.writeHead(202).end();
@@ -112,7 +112,7 @@ describe('streams', () => {
 
   test.each<[string, (id: unknown) => unknown[], RegExp]>([
     ['starts otherwise', (id) => [done(id)], /starts with its acknowledgement/],
-    ['goes on after its answer', (id) => [ack(id), done(id), ack(id)], /after the answer/],
+    ['continues after its answer', (id) => [ack(id), done(id), ack(id)], /after the answer/],
     ['has event ids', () => ['id: 1\ndata:'], /D-32/],
     ['belongs to another request', (id) => [ack(id), done(`${id}`)], /the answer has the id/],
     ['is not JSON', () => ['data: {'], /not JSON/],

@@ -22,7 +22,7 @@ const ack = (notifications: object) =>
 
 const message = (method: string, params: object, more: object = {}) => ({ jsonrpc: '2.0', method, params, ...more });
 
-describe('what a server may send on its own', () => {
+describe('a message that a server may send by itself', () => {
   test.each<[Era, string, object, Sent?, object?]>([
     [L, 'elicitation/create', { ...ask, ...related }, wait, { id: 'x' }],
     [L, 'elicitation/create', { mode: 'url', message: 'm', url: 'a:b', elicitationId: 'e' }, call, { id: 'x' }],
@@ -65,11 +65,11 @@ describe('what a server may send on its own', () => {
     [M, 'notifications/tasks', { ...task, ...tag('l') }, /not a message for the stream/, call],
     [M, 'notifications/tasks', task, /D-30/, listen],
     [M, 'notifications/tasks', { ...task, ...tag('m') }, /D-30/, listen],
-    [M, 'notifications/tasks', { ...task, taskId: 'u', ...tag('l') }, /nobody asked/, listen],
+    [M, 'notifications/tasks', { ...task, taskId: 'u', ...tag('l') }, /no request asked/, listen],
     [M, 'notifications/tasks', { ...task, resultType: 'complete', ...tag('l') }, /'resultType'/, listen],
     [M, 'notifications/tasks', { ...task, status: 'completed', ...tag('l') }, /TaskStatusNotification/, listen],
-    [M, ...ack({ taskIds: ['t', 'u'] }), /nobody asked/, listen],
-    [M, ...ack({ promptsListChanged: true }), /nobody asked/, listen],
+    [M, ...ack({ taskIds: ['t', 'u'] }), /more than the request/, listen],
+    [M, ...ack({ promptsListChanged: true }), /more than the request/, listen],
     [M, ...ack({ taskIds: 't' }), /ext-tasks/, listen],
   ])('not %s %s %o', (era, method, params, problem, sent, more) => {
     expect(() => checkMessage(era, message(method, params, more), sent)).toThrow(problem);

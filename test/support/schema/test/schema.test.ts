@@ -44,7 +44,7 @@ describe('results that are published', () => {
     [L, 'tasks/cancel', { ...old, status: 'cancelled' }, { taskId: 't' }],
     [L, 'tasks/list', { tasks: [old] }],
     [L, 'tasks/result', { ...text, ...related }, { taskId: 't' }],
-    [L, 'prompts/list', { prompts: 'judged by nobody' }],
+    [L, 'prompts/list', { prompts: 'not judged' }],
     [M, 'server/discover', discovered],
     [M, 'tools/list', { ...cached, tools: [tool] }],
     [M, 'tools/call', { ...complete, ...text, structuredContent: 5 }],
