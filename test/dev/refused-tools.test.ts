@@ -48,9 +48,11 @@ const REASONS = {
 test('says at the start which tools cannot run here, each once, and runs all others', async () => {
   const said = printedAtStart().filter((line) => line.includes('cannot run here'));
   expect(said.sort()).toEqual(
-    Object.entries(REASONS).map(([tool, reason]) => {
-      return expect.stringMatching(new RegExp(`✗ tool '${tool}' cannot run here: .*${reason.source}`));
-    }),
+    Object.entries(REASONS)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([tool, reason]) =>
+        expect.stringMatching(new RegExp(`✗ tool '${tool}' cannot run here: .*${reason.source}`)),
+      ),
   );
   expect(await call('hello')).toBe('hello, world');
 });
