@@ -9,7 +9,7 @@ const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
 /** A check that got less than this share of its time from the processor has shown nothing. */
-const ENOUGH = 0.8;
+const ENOUGH = 0.25;
 const TRIES = 3;
 /**
  * All checks of one turn, repeated ones too, take no more than this many times `limits.check.together`, besides the least that
