@@ -1,9 +1,9 @@
 import { failure } from '../failures.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { openEvent } from '../task-event.ts';
 import { type Change, dueBy } from './change.ts';
 import { failAsSeen } from './end.ts';
+import { openEvent } from './event.ts';
 
 /** A change that answers or asks, with all input in S3. */
 export function withInputApart(change: Change, to: TaskRecord): Change {

@@ -2,8 +2,8 @@ import { dueShard } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { RECORD_VERSION } from '../record.ts';
-import { openEvent } from '../task-event.ts';
 import { type Change, failVisibleAt } from './change.ts';
+import { openEvent } from './event.ts';
 
 export interface NewTask {
   readonly tool: string;

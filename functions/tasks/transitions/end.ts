@@ -1,9 +1,9 @@
 import { BEFORE_QUESTION, RUNNING } from '../attributes.ts';
 import { type Failure, failure } from '../failures.ts';
 import type { TaskRecord } from '../record.ts';
-import { endEvent } from '../task-event.ts';
 import { askFirst } from './begin.ts';
 import { type Change, sourcesOf } from './change.ts';
+import { endEvent } from './event.ts';
 
 type Returned = { readonly text: string; readonly asks: boolean; readonly isError: boolean };
 

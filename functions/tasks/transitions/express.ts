@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { openEvent } from '../task-event.ts';
 import type { Change } from './change.ts';
+import { openEvent } from './event.ts';
 import { checkAgain, confirmStart } from './run.ts';
 
 /** For the condition that no other writer has moved the next check of this record meanwhile. */

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { openEvent } from '../task-event.ts';
 import { type Change, dueBy } from './change.ts';
+import { openEvent } from './event.ts';
 
 /** The run of a working task's round exists. The sweep comes back to check whether it still runs. */
 export function confirmStart(record: TaskRecord, now: number): Change {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../../functions/tasks/limits.ts';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { endEvent, openEvent } from '../../../functions/tasks/task-event.ts';
-import { create } from '../../../functions/tasks/transitions/begin.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { endEvent, openEvent } from '../../../../functions/tasks/transitions/event.ts';
 
 const task = { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
 const record = (more: Partial<TaskRecord>): TaskRecord => ({

@@ -1,5 +1,5 @@
-import { limits } from './limits.ts';
-import type { TaskEvent, TaskRecord } from './record.ts';
+import { limits } from '../limits.ts';
+import type { TaskEvent, TaskRecord } from '../record.ts';
 
 /** For the change of a task that goes on. Nothing once its record holds enough events: then only its end is added. */
 export function openEvent(what: TaskEvent['what'], record: TaskRecord, at: number): { readonly event?: TaskEvent } {
