@@ -6,6 +6,7 @@ import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import { isRepeatable, type Manifest, type ToolEntry } from '../functions/mcp/manifest.ts';
+import type { KnownTool } from '../functions/reconciler/index.ts';
 import { isLoopback, type OAuth } from './auth/auth.ts';
 import { bundled, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
@@ -51,16 +52,10 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
 
 /** Bundles the reconciler, with the facts of each tool that it needs beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
-  const byName = (of: (tool: ToolEntry) => string | number | undefined) =>
-    JSON.stringify(Object.fromEntries(tools.map((tool) => [tool.name, of(tool)])));
-  const named = (which: (tool: ToolEntry) => boolean) => JSON.stringify(tools.filter(which).map(({ name }) => name));
-  const parts = {
-    'machines.json': byName(({ machine }) => machine),
-    'state-machines.json': byName(({ stateMachine }) => stateMachine),
-    'express.json': named(({ engine }) => engine === 'express'),
-    'repeatable.json': named(isRepeatable),
-  };
-  return bundle('reconciler', parts, use);
+  const known = tools.flatMap(({ name, machine, engine = 'standard', stateMachine, ...tool }): KnownTool[] =>
+    machine === undefined ? [] : [{ name, machine, engine, stateMachine, repeatable: isRepeatable(tool) }],
+  );
+  return bundle('reconciler', { 'tools.json': JSON.stringify(known) }, use);
 }
 
 /** Bundles the authorizer, with the scopes that tools need beside it. An issuer on this machine needs another build. */

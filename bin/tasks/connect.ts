@@ -8,6 +8,7 @@ import { type ClientOptions, clientConfig, quiet } from '../../functions/tasks/a
 import { dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
 import { stepFunctions } from '../../functions/tasks/aws/step-functions.ts';
 import { workflow } from '../../functions/tasks/aws/workflow.ts';
+import { engineOf } from '../../functions/tasks/engines.ts';
 import { resultStore } from '../../functions/tasks/results/result-store.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
@@ -75,8 +76,8 @@ export function contextOf(
     workflow: workflow(states, ''),
     inputs: inputStore(results),
     machineOf(tool) {
-      const { machineArn: id, express = false } = server.tools.get(tool) ?? {};
-      return id === undefined ? undefined : { id, express };
+      const facts = server.tools.get(tool);
+      return facts?.machineArn === undefined ? undefined : { id: facts.machineArn, engine: engineOf(facts) };
     },
     log: () => {},
     results,

@@ -38,7 +38,7 @@ export function storyText(story: Story | Unreadable, now: number): string {
 
 const linesOf = ({ execution, runLogs, logs }: Story['links']): string[] => [
   ...(execution === undefined ? [] : [`Execution  ${execution}`]),
-  ...(runLogs === undefined ? [] : [`Runs       on Express, without a history: see the log group ${runLogs}`]),
+  ...(runLogs === undefined ? [] : [`Runs       without a history: see the log group ${runLogs}`]),
   ...(logs === undefined ? [] : [`Logs       ${logs}`]),
 ];
 

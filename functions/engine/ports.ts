@@ -1,3 +1,4 @@
+import type { Engine } from '../tasks/engines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { InputStore } from '../tasks/s3/input-store.ts';
 import type { Change } from '../tasks/transitions/change.ts';
@@ -6,8 +7,7 @@ import type { Change } from '../tasks/transitions/change.ts';
 export interface Machine {
   /** As `Workflow` takes it. */
   readonly id: string;
-  /** Each start on Express is one more run. Runs can be neither stopped nor found by their name. */
-  readonly express: boolean;
+  readonly engine: Engine;
 }
 
 /** What the engine reads and writes. A front end hands in what its caller may do. */
@@ -25,8 +25,8 @@ export interface TaskPort {
 export interface Workflow {
   /**
    * Starts the record's current round. A second start does nothing: the execution is named after the round. `taken`:
-   * another start has used that name, with another input, or for an execution that has ended. On Express each start is
-   * one more run. Throws TooManyStarts.
+   * another start has used that name, with another input, or for an execution that has ended. Where a start is not
+   * idempotent (`RunTraits`), each is one more run. Throws TooManyStarts.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most callers ignore it.
   start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;

@@ -1,4 +1,5 @@
 import { overdue } from '../tasks/deadlines.ts';
+import { runTraits } from '../tasks/engines.ts';
 import { InternalError } from '../tasks/errors.ts';
 import { outstanding } from '../tasks/input.ts';
 import { addAnswers } from '../tasks/questions/add-answers.ts';
@@ -9,7 +10,6 @@ import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
 import { storeInput, wholeInput } from './read.ts';
 import { type Start, startNext } from './start-round.ts';
-import { isExpress } from './stop.ts';
 
 /** After this many lost races with other writers, the caller gets an error and may try again. */
 const ATTEMPTS = 25;
@@ -71,8 +71,8 @@ export async function signal(answering: Answering, context: RunContext): Promise
     const responses = answering.responses(open);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
     if (ignored > 0 && attempt === 0) answering.ignored?.(whole, ignored);
-    const express = context.machineOf(record.tool)?.express === true;
-    const answers = addAnswers(record, whole, open, responses, answering.invalid, context.now(), express);
+    const engine = context.machineOf(record.tool)?.engine;
+    const answers = addAnswers(record, whole, open, responses, answering.invalid, context.now(), engine);
     if (answers === undefined) return { outcome: 'nothing', record: whole };
     if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, context);
     const change = answering.marked?.(record, answers.change) ?? answers.change;
@@ -101,8 +101,8 @@ async function repeatedWrite(record: TaskRecord, change: Change, { store }: RunC
 async function repeated(record: TaskRecord, context: RunContext): Promise<Signalled> {
   const nothing = { outcome: 'nothing', record } as const;
   const known = record.round === 1 || isSeen(record) || context.now() >= record.deadlineAt;
-  // On Express it would be one more run, and the sweep starts a round that was not started.
-  if (known || isExpress(record, context.machineOf(record.tool))) return nothing;
+  // Otherwise it would be one more run, and the sweep starts a round that was not started.
+  if (known || !runTraits(record, context.machineOf(record.tool)?.engine).idempotentStart) return nothing;
   const next = await startNext(record, false, context);
   // Each start counts against a quota of the account: after this note, further repeats start nothing.
   if (next.start === 'started') await context.store.applyBlind(record, confirmStart(record, context.now()));

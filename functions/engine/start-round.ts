@@ -1,4 +1,5 @@
 import { asOf } from '../tasks/deadlines.ts';
+import { runTraits, traitsOf } from '../tasks/engines.ts';
 import { TooManyStarts, Unavailable } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
@@ -6,18 +7,18 @@ import { errorFacts } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
 import { roundInput } from '../tasks/round-input.ts';
-import { InputLost, type InputStore } from '../tasks/s3/input-store.ts';
-import { after, type Change } from '../tasks/transitions/change.ts';
+import { InputLost } from '../tasks/s3/input-store.ts';
+import { after, type Change, unmoved } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired, withdraw } from '../tasks/transitions/end.ts';
-import { awaitRun, startDue, unmoved } from '../tasks/transitions/express.ts';
+import { awaitRun, startDue } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import type { EngineContext, RunContext } from './ports.ts';
-import { isExpress, stopIfOver, stopRun } from './stop.ts';
+import { stopIfOver, stopRun } from './stop.ts';
 
 /**
  * The only place that starts runs. The record MUST be written before its run starts. A start whose answer was lost may be
- * repeated under its name; on Express, where each start is one more run, only the writer of the round starts it
- * (docs/crash-table.md, "On Express").
+ * repeated under its name. Where that is one more run (`idempotentStart`), only the writer of the round starts it, and
+ * notes that it did (docs/crash-table.md, "On Express").
  */
 
 /** In milliseconds. Before this age, no client can have found a task by tasks/list and cancelled it. */
@@ -91,7 +92,7 @@ async function settleFailedStart(record: TaskRecord, error: unknown, context: Ru
     });
     return { start: 'failed', error, failed: withdrawn !== undefined };
   }
-  if (record.express && refused) await note(startDue(record, now), record, context);
+  if (!traitsOf(record).idempotentStart && refused) await note(startDue(record, now), record, context);
   // Under a key, a repeat may have started the task already, or may still start it. If none does, the sweep fails it.
   if (record.digest !== undefined) return { start: 'failed', error, failed: false };
   // Perhaps it runs, and only the answer was lost: fail the record, so that the run cannot change it, then stop the run
@@ -117,14 +118,15 @@ async function failNotStarted(record: TaskRecord, context: RunContext): Promise<
 }
 
 /**
- * Starts the first round for a call that repeats another one: that one may have crashed before the start. Not on Express.
- * If it fails, the record stays: the first call may have started the round. Throws what the start throws.
+ * Starts the first round for a call that repeats another one: that one may have crashed before the start. Does nothing where
+ * that could be one more run: the sweep starts the round. If it fails, the record stays: the first call may have started the
+ * round. Throws what the start throws.
  */
 export async function repeatFirst(record: TaskRecord, input: string, context: RunContext): Promise<void> {
   const machine = context.machineOf(record.tool);
   const now = context.now();
   if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return;
-  if (isSeen(record)) return;
+  if (isSeen(record) || !runTraits(record, machine.engine).idempotentStart) return;
   await context.workflow.start(record, machine.id, input);
   // Each start counts against a quota of the account: after this note, further repeats start nothing.
   await note(confirmStart(record, context.now()), record, context);
@@ -134,27 +136,27 @@ export async function repeatFirst(record: TaskRecord, input: string, context: Ru
 /** `gone`: nothing to start, as this server no longer has the tool. `taken`: as of `Workflow.start`. */
 export type Start = 'started' | 'taken' | 'gone';
 
-/** Starts the current round once more, from what is stored. Idempotent, but on Express. Throws InputLost, ResultStoreError. */
-export async function startAgain(
-  record: TaskRecord,
-  { machineOf, workflow, inputs }: Pick<EngineContext, 'machineOf' | 'workflow' | 'inputs'>,
-): Promise<Start> {
-  const machine = machineOf(record.tool);
-  const input = machine === undefined ? undefined : await storedInput(record, inputs);
-  if (machine === undefined || input === undefined) return 'gone';
-  return (await workflow.start(record, machine.id, input)) ?? 'started';
+type StartContext = Pick<EngineContext, 'machineOf' | 'workflow' | 'inputs'>;
+
+/** Starts the current round once more, from what is stored. Throws InputLost, ResultStoreError. */
+export async function startAgain(record: TaskRecord, context: StartContext): Promise<Start> {
+  const start = await storedStart(record, context);
+  return start === undefined ? 'gone' : ((await start()) ?? 'started');
 }
 
-/** The input of the current round, from the record itself. Undefined if it has no arguments. */
-async function storedInput(record: TaskRecord, inputs: InputStore): Promise<string | undefined> {
+/** What starts the current round, from the record itself. Undefined: it has no arguments, or this server not its tool. */
+async function storedStart(record: TaskRecord, { machineOf, workflow, inputs }: StartContext) {
+  const machine = machineOf(record.tool);
+  if (machine === undefined) return undefined;
   const whole = await inputs.whole(record);
-  const keeps = record.inputRef === undefined;
-  return whole.arguments === undefined ? undefined : roundInput(whole, whole.arguments, keeps);
+  const args = whole.arguments;
+  const input = args === undefined ? undefined : roundInput(whole, args, record.inputRef === undefined);
+  return input === undefined ? undefined : () => workflow.start(record, machine.id, input);
 }
 
 /**
- * Starts the round that the last answer began. On Express only the request that wrote that answer may call it. Throws
- * Unavailable, and what the start throws: a poll or the sweep then starts the round.
+ * Starts the round that the last answer began. Where a start is not idempotent, only the request that wrote that answer
+ * may call it. Throws Unavailable, and what the start throws: a poll or the sweep then starts the round.
  *
  * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
  * @returns `expired`: the task failed for that
@@ -165,7 +167,7 @@ export async function startNext(
   context: RunContext,
 ): Promise<{ readonly start: Start | 'expired'; readonly record: TaskRecord }> {
   const start = await startAgain(record, context).catch(async (error: unknown) => {
-    if (record.express && error instanceof TooManyStarts && error.certain) {
+    if (!traitsOf(record).idempotentStart && error instanceof TooManyStarts && error.certain) {
       await note(startDue(record, context.now()), record, context);
     }
     // The answer is stored. The sweep fails the task if its input is lost and no run exists.
@@ -178,12 +180,12 @@ export async function startNext(
     const expired = await context.store.apply(record, keyExpired(record, context.now()));
     return { start: expired === undefined ? 'started' : 'expired', record: expired ?? record };
   }
-  if (record.express) await note(awaitRun(record, context.now()), record, context);
+  if (!traitsOf(record).idempotentStart) await note(awaitRun(record, context.now()), record, context);
   await stopIfOver(record, context);
   return { start: 'started', record };
 }
 
-/** Best effort: at its first check the sweep starts a round on Express again that has no such note. */
+/** Best effort: without such a note the sweep starts the round again at its first check. */
 async function note(change: Change, record: TaskRecord, context: RunContext): Promise<void> {
   await context.store.applyBlind(record, change).catch((error: unknown) => {
     logUnexpected(error, 'noting a start', context);
@@ -204,7 +206,7 @@ function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
   const { round, updatedAt, deadlineAt } = record;
   const now = context.now();
   // A second start would run beside the first one. The sweep starts a round without a note of its start.
-  if (isExpress(record, context.machineOf(record.tool))) return false;
+  if (!runTraits(record, context.machineOf(record.tool)?.engine).idempotentStart) return false;
   if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
   return asOf(record, now)?.status === 'working';
 }
@@ -222,31 +224,23 @@ async function startCrashed(record: TaskRecord, context: RunContext): Promise<vo
 }
 
 /**
- * Starts a round on Express after `change` is written, and only if that write won. A crash between write and start costs
- * the time of one run. So does a start without an answer: its run may have begun. One that was surely refused is tried
- * again a minute later. Throws what the start throws.
+ * Starts a round after `change` is written, and only if that write won: each start is one more run. A crash between write
+ * and start costs the time of one run. So does a start without an answer: its run may have begun. One that was surely
+ * refused is tried again a minute later. Throws what the start throws.
  *
  * @returns `lost`: another writer came first
  */
 export async function claimRound(
   record: TaskRecord,
   change: Change,
-  {
-    machineOf,
-    inputs,
-    store,
-    workflow,
-    now,
-  }: Pick<EngineContext, 'machineOf' | 'inputs' | 'workflow' | 'now'> & {
-    readonly store: Pick<RunContext['store'], 'applyBlind'>;
-  },
+  context: StartContext & Pick<EngineContext, 'now'> & { readonly store: Pick<RunContext['store'], 'applyBlind'> },
 ): Promise<'started' | 'lost' | 'gone'> {
-  const machine = machineOf(record.tool);
-  const input = machine === undefined ? undefined : await storedInput(record, inputs);
-  if (machine === undefined || input === undefined) return 'gone';
+  const { store, now } = context;
+  const start = await storedStart(record, context);
+  if (start === undefined) return 'gone';
   if (!(await store.applyBlind(record, change))) return 'lost';
   try {
-    await workflow.start(record, machine.id, input);
+    await start();
   } catch (error) {
     if (error instanceof TooManyStarts && error.certain) {
       const claimed = after(record, change);

@@ -1,15 +1,6 @@
+import { runTraits } from '../tasks/engines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { EngineContext, RunContext } from './ports.ts';
-
-/**
- * Whether the run of a task can be neither stopped nor found by its name. The tool may have had the other engine then.
- *
- * @param now the tool of the task, as it is registered now
- */
-export const isExpress = (
-  { express }: Pick<TaskRecord, 'express'>,
-  now: { readonly express?: boolean } | undefined,
-): boolean => express === true || now?.express === true;
 
 /**
  * Stops the run of a task that has ended: the only place that does. The record MUST have ended first, so that a run that
@@ -20,7 +11,7 @@ export async function stopRun(
   context: Pick<EngineContext, 'machineOf' | 'workflow' | 'log'>,
 ): Promise<void> {
   const machine = context.machineOf(record.tool);
-  if (machine === undefined || isExpress(record, machine)) return;
+  if (machine === undefined || !runTraits(record, machine.engine).canBeStopped) return;
   try {
     await context.workflow.stop(record, machine.id);
   } catch (error) {
@@ -36,7 +27,7 @@ export async function stopRun(
  * @returns the record if it had ended
  */
 export async function stopIfOver(record: TaskRecord, context: RunContext): Promise<TaskRecord | undefined> {
-  if (isExpress(record, context.machineOf(record.tool))) return undefined;
+  if (!runTraits(record, context.machineOf(record.tool)?.engine).canBeStopped) return undefined;
   const seen = await context.store.get(record);
   if (seen?.status !== 'cancelled' && seen?.status !== 'failed') return undefined;
   await stopRun(record, context);

@@ -1,9 +1,8 @@
+import type { Engine } from '../tasks/engines.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 
 // The endpoint's knowledge of its tools. It is made at synth and lies beside the code.
 
-/** The kind of state machine that runs the tasks of a tool. */
-export type Engine = 'standard' | 'express';
 export type TaskSupport = 'forbidden' | 'optional' | 'required';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -34,8 +33,8 @@ export interface ToolEntry {
   readonly expectedDuration?: number;
   /** How long a task can be read, in ms, if the client asks for no ttl. */
   readonly ttl?: number;
-  /** Its workflow is an Express state machine. @default a Standard one */
-  readonly engine?: 'express';
+  /** @default 'standard' */
+  readonly engine?: Engine;
   /** Task-capable tools: the end of the state machine's name. */
   readonly machine?: string;
   /** Forbidden tools: index into the TOOL_FUNCTIONS variable. */

@@ -11,8 +11,8 @@ export const functionOf = (tool: ToolEntry, functions: readonly string[]): strin
 export const machineOf =
   (tools: ReadonlyMap<string, Tool>) =>
   (name: string): Machine | undefined => {
-    const { machine: id, engine } = tools.get(name)?.entry ?? {};
-    return id === undefined ? undefined : { id, express: engine === 'express' };
+    const { machine: id, engine = 'standard' } = tools.get(name)?.entry ?? {};
+    return id === undefined ? undefined : { id, engine };
   };
 
 /** The end of the name of a task-capable tool's workflow. Throws, by the tool's name, if the manifest has none. */

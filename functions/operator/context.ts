@@ -2,12 +2,13 @@ import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EngineContext } from '../engine/ports.ts';
+import type { EngineMark } from '../tasks/engines.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 
 /** What an operator has to know of a tool. */
-export interface ToolFacts {
+export interface ToolFacts extends EngineMark {
   /** The ARN of its tool workflow. Tools that never run as a task have none. */
   readonly machineArn?: string;
   /** The ARN of the state machine that is the tool, if it is one of the same stack. */
@@ -16,8 +17,6 @@ export interface ToolFacts {
   readonly logGroup?: string;
   /** Whether a run that may have had effects can be repeated. */
   readonly repeatable: boolean;
-  /** Its workflow is an Express state machine: AWS keeps no history of its runs, and stops none. */
-  readonly express?: boolean;
   /** In ms, as `ttl`. */
   readonly timeout: number;
   readonly ttl?: number;

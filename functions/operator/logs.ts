@@ -2,12 +2,12 @@ import { FilterLogEventsCommand, type FilterLogEventsCommandInput } from '@aws-s
 import type { TaskKey } from '../tasks/record.ts';
 import { readRecord } from './acts/act.ts';
 import type { OperatorContext } from './context.ts';
-import { expressLogs, isDenied } from './runs.ts';
+import { isDenied, runLogsOf } from './runs.ts';
 
 export interface LogLine {
   /** In ms since the epoch. */
   readonly at: number;
-  /** `endpoint`, `reconciler`, `events`, the name of the tool, or `runs` on Express. */
+  /** `endpoint`, `reconciler`, `events`, the name of the tool, or `runs`: of its workflow. */
   readonly source: string;
   readonly line: string;
 }
@@ -43,12 +43,9 @@ export async function logsOf(
     hidden.push('the lines of its tool: its log group is not known');
   else if (record !== undefined && !payload) hidden.push('the lines of its tool: --payload shows them');
   else if (record !== undefined && tool?.logGroup !== undefined) groups.push([record.tool, tool.logGroup]);
-  // The log group of another engine went with its workflow.
-  if (tool?.express === true && record?.express === true) {
-    const runs = expressLogs(tool);
-    if (payload) groups.push(['runs', runs]);
-    else hidden.push(`the lines of its runs on Express (log group ${runs}): --payload shows them`);
-  }
+  const runs = record && runLogsOf(record, tool);
+  if (runs !== undefined && payload) groups.push(['runs', runs]);
+  else if (runs !== undefined) hidden.push(`the lines of its runs (log group ${runs}): --payload shows them`);
   const startTime = from ?? (record?.createdAt ?? 0) - BEFORE;
   const found = await Promise.all(
     groups.map(async ([source, logGroupName]) => {

@@ -1,5 +1,4 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
-import { isExpress } from '../engine/stop.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -8,7 +7,7 @@ import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { isDenied, isOlder } from './runs.ts';
+import { hasHistory, isDenied, isOlder } from './runs.ts';
 import type { Thrown } from './thrown.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
@@ -53,7 +52,7 @@ export interface FirstInput {
 
 /**
  * What a task was called with: from its record, or from the input of its first run, which Step Functions keeps for 90 days
- * after its end. On Express only the record has it. Undefined: not known any more.
+ * after its end, if it keeps a history. Undefined: not known any more.
  */
 export async function firstInputOf(
   whole: TaskRecord,
@@ -61,7 +60,7 @@ export async function firstInputOf(
 ): Promise<FirstInput | undefined> {
   const own = whole.arguments ?? whole.kept;
   const tool = server.tools.get(whole.tool);
-  const machineArn = isExpress(whole, tool) ? undefined : tool?.machineArn;
+  const machineArn = hasHistory(whole, tool) ? tool?.machineArn : undefined;
   // A tool that asks first starts in round 2 for a client of 2025-11-25.
   for (const round of machineArn === undefined ? [] : [1, 2]) {
     const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);

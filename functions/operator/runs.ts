@@ -6,6 +6,7 @@ import {
   ListExecutionsCommand,
 } from '@aws-sdk/client-sfn';
 import { openState } from '../tasks/aws/execution-history.ts';
+import { engineOf, runTraits, traitsOf } from '../tasks/engines.ts';
 import { executionArnOf, executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -72,9 +73,18 @@ export async function runOf(
   }
 }
 
-/** Where the runs of a tool on Express leave a trace: the log group of its workflow, as `lib/tools/tool-workflow.ts` names it. */
-export const expressLogs = ({ machineArn = '' }: ToolFacts): string =>
-  `/aws/vendedlogs/states/${machineArn.split(':').at(-1)}`;
+/** Whether AWS can be asked for the run of a task. */
+export const hasHistory = (record: TaskRecord, tool: ToolFacts | undefined): boolean =>
+  runTraits(record, tool && engineOf(tool)).hasHistory;
+
+/**
+ * Where runs without a history leave a trace: the log group of their workflow, as `lib/tools/tool-workflow.ts` names it.
+ * Undefined: they have one, or the log group went with the workflow of another engine.
+ */
+export const runLogsOf = (record: TaskRecord, tool: ToolFacts | undefined): string | undefined =>
+  tool?.machineArn === undefined || traitsOf(tool).hasHistory || traitsOf(record).hasHistory
+    ? undefined
+    : `/aws/vendedlogs/states/${tool.machineArn.split(':').at(-1)}`;
 
 export const isDenied = (error: unknown): boolean => /AccessDenied/.test((error as Error).name);
 

@@ -1,3 +1,5 @@
+import type { EngineMark } from '../tasks/engines.ts';
+
 /** The name of the metadata of an endpoint that says what the operator's verbs have to know of its server. */
 export const SERVER_MARK = 'mcp-task-server:server';
 /** The logical ids of endpoints end in it: a list of resources shows no metadata. */
@@ -14,7 +16,7 @@ export interface ServerMark {
   readonly tools: Readonly<Record<string, ToolMark>>;
 }
 
-export interface ToolMark {
+export interface ToolMark extends EngineMark {
   readonly workflow?: string;
   readonly stateMachine?: string;
   /** Its function. */
@@ -22,7 +24,6 @@ export interface ToolMark {
   /** The log group of its function. */
   readonly logs?: string;
   readonly repeatable?: boolean;
-  readonly express?: boolean;
   /** In ms, as `ttl`. */
   readonly timeout: number;
   readonly ttl?: number;

@@ -1,4 +1,3 @@
-import { isExpress } from '../engine/stop.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
@@ -8,7 +7,7 @@ import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
-import { expressLogs, isDenied, type RunFacts, runOf } from './runs.ts';
+import { hasHistory, isDenied, type RunFacts, runLogsOf, runOf } from './runs.ts';
 import { type StateVisit, visitsOf } from './states.ts';
 import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
@@ -39,7 +38,7 @@ export interface Story {
   readonly runs: readonly RunFacts[];
   /** Only if it was asked for. */
   readonly payload?: Payload;
-  /** `runLogs`: the log group of the runs of a tool on Express, of which there is no history. */
+  /** `runLogs`: the log group of runs of which there is no history. */
   readonly links: { readonly execution?: string; readonly logs?: string; readonly runLogs?: string };
 }
 
@@ -85,6 +84,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const error = errorOf(seen ?? record);
   const last = runs.at(-1);
   const progress = progressOf(record, report);
+  const runLogs = runLogsOf(record, facts);
   return {
     taskId,
     owner,
@@ -107,7 +107,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     links: {
       ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
       logs: `mcp-task-server tasks logs ${taskId}`,
-      ...(facts?.express === true && record.express === true && { runLogs: expressLogs(facts) }),
+      ...(runLogs !== undefined && { runLogs }),
     },
   };
 }
@@ -129,7 +129,7 @@ export async function readTask(key: TaskKey, payload: boolean, { reads }: Operat
 export async function runsOf(record: TaskRecord, most: number, context: OperatorContext): Promise<RunFacts[]> {
   const tool = context.server.tools.get(record.tool);
   const machineArn = tool?.machineArn;
-  if (machineArn === undefined || isExpress(record, tool)) return [];
+  if (machineArn === undefined || !hasHistory(record, tool)) return [];
   const first = Math.max(1, record.round - most + 1);
   const rounds = Array.from({ length: record.round - first + 1 }, (_, i) => first + i);
   return Promise.all(

@@ -1,3 +1,4 @@
+import type { Engine } from '../tasks/engines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { awaitRun, restartedOnStandard, restartOnExpress } from '../tasks/transitions/express.ts';
 import { isSeen } from '../tasks/transitions/run.ts';
@@ -6,7 +7,7 @@ import { outcome } from './outcome.ts';
 
 /** How the tool of a task is registered now. A deployment may have changed it since the task began. */
 export interface ToolNow {
-  readonly express: boolean;
+  readonly engine: Engine | undefined;
   /** It may run again after a run that perhaps happened. */
   readonly repeatable: boolean;
 }
@@ -16,10 +17,9 @@ export interface ToolNow {
  * Express, so the round starts again once its run is probably over, the first round as well: a run that never began cannot
  * be told from one that died (docs/crash-table.md, "On Express").
  */
-export function decideExpress(record: TaskRecord | undefined, now: number, tool: ToolNow): Decision {
+export function decideExpress(record: TaskRecord, now: number, tool: ToolNow): Decision {
   const decision = decide(record, now);
-  if (record === undefined || (decision.kind !== 'check' && decision.kind !== 'check_again'))
-    return withoutStop(decision);
+  if (decision.kind !== 'check' && decision.kind !== 'check_again') return decision;
   // A start would be too late: the task lapses within the grace.
   if (now >= record.deadlineAt) return { kind: 'nothing' };
   const noted = isSeen(record);
@@ -34,7 +34,7 @@ export function decideExpress(record: TaskRecord | undefined, now: number, tool:
     return { kind: 'postponed', change: awaitRun(record, record.dueAt ?? now) };
   }
   if (!tool.repeatable) return runEnded(record, now);
-  return tool.express
+  return tool.engine === 'express'
     ? { kind: 'run_lost', start: true, claim: true, change: restartOnExpress(record, now) }
     : { kind: 'run_lost', start: true, change: restartedOnStandard(record, now) };
 }
@@ -42,10 +42,4 @@ export function decideExpress(record: TaskRecord | undefined, now: number, tool:
 /** The run of this round has ended without a write, and cannot be started again. */
 export function runEnded(record: TaskRecord, now: number): Decision {
   return { kind: 'run_ended', change: outcome(record, { status: 'missing' }, now) };
-}
-
-function withoutStop(decision: Decision): Decision {
-  if (!('stop' in decision)) return decision;
-  const { stop: _, ...rest } = decision;
-  return rest;
 }

@@ -2,13 +2,12 @@ import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type Change, isTerminal } from '../tasks/transitions/change.ts';
+import { type Change, isTerminal, unmoved } from '../tasks/transitions/change.ts';
 import { failAsSeen } from '../tasks/transitions/end.ts';
-import { unmoved } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
-/** What was wrong with a task. `run_lost`: on Express, its run is probably over, or never began, and has written nothing. */
+/** What was wrong with a task. `run_lost`: of a run without a history, which is probably over, or never began. */
 export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended' | 'run_lost';
 
 export type Decision =
@@ -19,7 +18,7 @@ export type Decision =
       readonly kind: Repair | 'postponed';
       /** Start the round again, under the same name, before the change is written. */
       readonly start?: true;
-      /** On Express, where each start is one more run: start it after the change is written, and only if that write won. */
+      /** Each start is one more run: start it after the change is written, and only if that write won. */
       readonly claim?: true;
       readonly change: Change;
       /** Stop the run, if there is one, after the change was written: from then on it can change nothing. */

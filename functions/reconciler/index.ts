@@ -3,6 +3,7 @@ import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
+import type { Engine } from '../tasks/engines.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -27,22 +28,21 @@ const PAGE = 25;
 /** In ms. A tick that arrives later than this is skipped: a newer one has arrived. */
 const STALE = 90_000;
 
-/**
- * The reconciler as a Lambda function. `lambda.ts` calls it once. `machines`: by tool, the end of the name of its
- * workflow. `stateMachines`: for each tool that is a state machine, its index in the variable TOOL_MACHINES.
- * `express`: the tools on Express. `repeatable`: the tools that may run again after a run that perhaps happened.
- */
-export function createHandler(
-  machines: Readonly<Record<string, string>>,
-  stateMachines: Readonly<Record<string, number>> = {},
-  express: readonly string[] = [],
-  repeatable: readonly string[] = [],
-) {
-  const machineOf = (tool: string) => {
-    const id = machines[tool];
-    return id === undefined ? undefined : { id, express: express.includes(tool) };
-  };
-  const context = createContext({ machineOf, repeatable: new Set(repeatable) }, stateMachines, process.env);
+/** What the reconciler has to know of a tool that runs as a task. */
+export interface KnownTool {
+  readonly name: string;
+  /** The end of the name of its workflow. */
+  readonly machine: string;
+  readonly engine: Engine;
+  /** If it is a state machine: its index in the variable TOOL_MACHINES. */
+  readonly stateMachine?: number | undefined;
+  /** It may run again after a run that perhaps happened. */
+  readonly repeatable: boolean;
+}
+
+/** The reconciler as a Lambda function. `lambda.ts` calls it once. */
+export function createHandler(tools: readonly KnownTool[]) {
+  const context = createContext(tools, process.env);
   const server = variable(process.env, 'SERVER_NAME');
   return (event: ReconcilerEvent, lambda: Pick<Context, 'getRemainingTimeInMillis'>) =>
     handle(event, lambda.getRemainingTimeInMillis(), context, server).catch(failed);
@@ -74,11 +74,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
   print(repairLines({ [done]: 1 }, server, context.now()));
 }
 
-function createContext(
-  tools: Pick<SweepContext, 'machineOf' | 'repeatable'>,
-  stateMachines: Readonly<Record<string, number>>,
-  env: NodeJS.ProcessEnv,
-): SweepContext {
+function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): SweepContext {
   const db = dynamoDb(PATIENCE);
   const objects = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), patience: 4_000 });
   const states = stepFunctions(PATIENCE);
@@ -86,8 +82,10 @@ function createContext(
   const table = variable(env, 'TASKS_TABLE');
   const names = list(env, 'TOOL_MACHINES');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
+  const machines = new Map(tools.map(({ name, machine: id, engine }) => [name, { id, engine }]));
   return {
-    ...tools,
+    machineOf: (tool) => machines.get(tool),
+    repeatable: new Set(tools.flatMap(({ name, repeatable }) => (repeatable ? name : []))),
     store: taskStore(db, table, 'reconciler'),
     index: dueIndex(db, table, PAGE),
     oldestOpen: () => oldestOpen(db, table),
@@ -95,7 +93,9 @@ function createContext(
     inputs: inputStore(objects),
     results: objects,
     describe: describer(states),
-    stateMachines: new Map(Object.entries(stateMachines).map(([tool, index]) => [tool, arnOf(index)])),
+    stateMachines: new Map(
+      tools.flatMap(({ name, stateMachine: index }) => (index === undefined ? [] : [[name, arnOf(index)] as const])),
+    ),
     machineArnPrefix,
     log: logEvent,
     now: Date.now,

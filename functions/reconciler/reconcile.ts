@@ -1,6 +1,7 @@
 import type { EngineContext } from '../engine/ports.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
-import { isExpress, stopRun } from '../engine/stop.ts';
+import { stopRun } from '../engine/stop.ts';
+import { runTraits, traitsOf } from '../tasks/engines.ts';
 import { RecordUnknown } from '../tasks/errors.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
@@ -8,9 +9,8 @@ import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-ap
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { after, type Change } from '../tasks/transitions/change.ts';
+import { after, type Change, unmoved } from '../tasks/transitions/change.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
-import { unmoved } from '../tasks/transitions/express.ts';
 import { checkAgain, isSeen } from '../tasks/transitions/run.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';
@@ -33,8 +33,8 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 }
 
 /**
- * What was done. `check`, `check_again`: nothing, as it depends on the run and `mayCheck` was false. `start`: nothing, as it
- * starts on Express.
+ * What was done. `check`, `check_again`, `start`: nothing, as it depends on the run, or has to start one, and `mayCheck` was
+ * false.
  */
 export type Done = Decision['kind'] | 'start';
 
@@ -45,11 +45,12 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
     await context.store.postpone(key, context.now(), context.now() + limits.unknownRecord);
     return 'postponed';
   }
-  const express = record !== undefined && isExpress(record, context.machineOf(record.tool));
-  const decision = express
-    ? decideExpress(record, context.now(), toolNow(record, context))
-    : decide(record, context.now());
-  if (record === undefined) return decision.kind;
+  if (record === undefined) return 'nothing';
+  const machine = context.machineOf(record.tool);
+  const tool = { engine: machine?.engine, repeatable: context.repeatable.has(record.tool) };
+  const decision = runTraits(record, tool.engine).hasHistory
+    ? decide(record, context.now())
+    : decideExpress(record, context.now(), tool);
   const looks = decision.kind === 'check' || decision.kind === 'check_again';
   const starts = 'start' in decision && decision.start === true;
   if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
@@ -58,7 +59,6 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
     if (starts) return 'start';
     return isSeen(record) ? 'check_again' : 'check';
   }
-  const machine = context.machineOf(record.tool);
   if (machine === undefined) return act(record, postpone(record, context.now()), context);
   try {
     if (!looks) return await act(record, decision, context);
@@ -72,21 +72,16 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   }
 }
 
-/** On Express this says that the tool may not be repeated, which is known only of a tool that this server has. */
+/** Of a run without a history this says that the tool may not be repeated, which is known only of a tool of this server. */
 const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
 
-const toolNow = (record: TaskRecord | undefined, { machineOf, repeatable }: ReconcilerContext) => ({
-  express: record !== undefined && machineOf(record.tool)?.express === true,
-  repeatable: record !== undefined && repeatable.has(record.tool),
-});
-
 /**
- * The same for a task whose run has ended. Does nothing if the task is in another round by now, or on Express, where no
- * run tells its end: the run that did was one of Standard, before its tool had another engine.
+ * The same for a task whose run has ended. Does nothing if the task is in another round by now, or in one whose run sends
+ * no event: then the event is of an earlier run, before the tool had another engine.
  */
 export async function reconcileEnded(key: TaskKey, round: number, run: Run, context: ReconcilerContext): Promise<Done> {
   const record = await readKnown(key, context);
-  if (record === 'unknown' || record?.round !== round || record.express === true) return 'nothing';
+  if (record === 'unknown' || record?.round !== round || !traitsOf(record).hasHistory) return 'nothing';
   return act(record, decide(record, context.now(), await withWork(record, run, context)), context);
 }
 
@@ -123,7 +118,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
     if (decision.claim) return await claim(record, change, context);
     // After a crash behind the start, the next sweep finds the execution: no name starts twice.
     const start = decision.start ? await startAgain(record, context) : 'started';
-    if (isExpress(record, context.machineOf(record.tool))) {
+    if (!runTraits(record, context.machineOf(record.tool)?.engine).hasHistory) {
       if (start === 'gone') return act(record, postpone(record, context.now()), context);
       // It was started on Standard, where its tool is now, and has ended.
       if (start === 'taken') return act(record, runEnded(record, context.now()), context);
@@ -139,7 +134,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   return written ? decision.kind : 'nothing';
 }
 
-/** Starts a round on Express, if no other sweep does. */
+/** Starts a round, if no other sweep does. */
 async function claim(record: TaskRecord, change: Change, context: ReconcilerContext): Promise<Done> {
   const claimed = await claimRound(record, change, context);
   if (claimed === 'gone') return act(record, postpone(record, context.now()), context);

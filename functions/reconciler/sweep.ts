@@ -31,7 +31,7 @@ const LOOKS_PER_SECOND = 6;
 /**
  * Repairs the tasks that are due, until `until` (ms since the epoch). An error in one task or shard does not stop the
  * others. It reads a page of each shard in turn. In at most half of the time it settles tasks whose record is enough.
- * Then, at a limited pace, those that depend on a run or start on Express, the longest due first. A task that it has
+ * Then, at a limited pace, those that depend on a run or start one, the longest due first. A task that it has
  * handled is no longer due, or due after the others, so the next sweep continues where this one ends.
  */
 export async function sweep(until: number, context: SweepContext): Promise<Report> {
@@ -49,7 +49,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     workflow: {
       ...context.workflow,
       start(...run) {
-        // On Express, where no read comes before a start.
+        // Without a history, no read comes before a start.
         looks = Math.max(looks, 1);
         return context.workflow.start(...run);
       },

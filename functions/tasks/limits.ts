@@ -1,4 +1,4 @@
-/** Every bound a client or tool author can meet, in one place (docs/limits.md). */
+/** Every bound a client or tool author can meet, but the times of a run: `engines.ts` (docs/limits.md). */
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const KB = 1_000;
@@ -37,14 +37,6 @@ export const limits = {
   restartAfter: 15 * SECOND,
   /** Rounds that one read starts again. */
   restarts: 10,
-  /**
-   * One run of a tool on Express. `longest`: Step Functions ends it after this
-   * (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html). `work`: its tool has this long; the rest
-   * is for the last write. `function`: the most that the tool's function may take, so that it can start a little late.
-   * `dead`: a run that was started this long ago is probably over. AWS may start one from its beginning at any time, so
-   * this is no certainty: the tool may be repeated.
-   */
-  express: { longest: 300 * SECOND, work: 270 * SECOND, function: 240 * SECOND, dead: 330 * SECOND },
   /** When the sweep comes back to a task whose tool it does not know. */
   unknownTool: 300 * SECOND,
   /** When the sweep comes back to a task whose record it does not understand. */

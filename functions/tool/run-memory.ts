@@ -3,7 +3,7 @@ import { ToolError } from './errors.ts';
 import { kept, type Memory, memoryText, NO_ROOM, openMemory, textOf } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 
-/** The memory of one run, with all that other runs of its round have stored: on Express two may work at the same time. */
+/** The memory of one run, with all that other runs of its round have stored: two may work at the same time. */
 export interface RunMemory {
   readonly memory: Memory;
   /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
@@ -16,8 +16,8 @@ export interface RunMemory {
   /** The result of a step that was done; undefined if it was not. Throws ToolError if the result could not be kept. */
   resultOf(name: string): { readonly value: unknown } | undefined;
   /**
-   * Loads what an earlier run of this round may have stored: in a retry, and in any run on Express, where a run that starts
-   * again looks like the first. Reads once.
+   * Loads what an earlier run of this round may have stored: in a retry, and in any run with a name, as the first of them
+   * looks like one that starts again. Reads once.
    */
   recall(): Promise<void>;
   /** Stores the memory, merged with what another run has stored since. False if the task is over. */

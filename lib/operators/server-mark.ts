@@ -4,6 +4,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
 import { SERVER_MARK, type ServerMark } from '../../functions/operator/server-mark.ts';
+import { markOf } from '../../functions/tasks/engines.ts';
 
 /** One tool, and the constructs that an operator reads. */
 export interface MarkedTool {
@@ -58,7 +59,7 @@ function toolMark(
     ...(handlerId !== undefined && { handler: handlerId }),
     ...(logs !== undefined && { logs }),
     ...(isRepeatable(entry) && { repeatable: true }),
-    ...(entry.engine === 'express' && { express: true }),
+    ...markOf(entry.engine),
     ...(entry.keepArguments && { keepArguments: true }),
     ...(entry.askFirst !== undefined && { asksFirst: true }),
     timeout,

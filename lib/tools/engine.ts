@@ -1,7 +1,8 @@
 import { Annotations, Duration } from 'aws-cdk-lib';
 import type { IFunction, IVersion, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { type Engine, isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
+import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
+import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 
 interface EngineProps {
@@ -26,7 +27,7 @@ export function engineOf(
       'Express may run a tool more than once: set readOnlyHint or idempotentHint in its annotations if that does no harm, or leave out the engine',
     );
   }
-  const most = limits.express.function / 1_000;
+  const most = ENGINES.express.function / 1_000;
   const timeout = timeoutOf(handler);
   if (timeout === 'token') {
     refuse(
@@ -42,7 +43,7 @@ export function engineOf(
 }
 
 /** The longest time from the start of a round on Express until its lost run has started again, in milliseconds. */
-const AGAIN = limits.firstDue + limits.express.dead + 60_000;
+const AGAIN = limits.firstDue + ENGINES.express.dead + 60_000;
 
 /** Warns of a function whose timeout is unknown, and of a short deadline. The author may know better, so neither is refused. */
 export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEntry, handler: IFunction): void {
@@ -52,7 +53,7 @@ export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEn
   if (timeoutOf(handler) === undefined) {
     warn(
       'express-function-timeout',
-      `its function was made elsewhere, so its timeout is not known here. A run on Express has room for ${limits.express.function / 1_000} seconds: a longer one is cut, and its task fails`,
+      `its function was made elsewhere, so its timeout is not known here. A run on Express has room for ${ENGINES.express.function / 1_000} seconds: a longer one is cut, and its task fails`,
     );
   }
   if (timeout < AGAIN) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
+import type { Engine } from '../../functions/tasks/engines.ts';
 import { isQuestion } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
 import { engineOf } from './engine.ts';
@@ -54,7 +55,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (props.handler !== undefined && (props.handler as Partial<IFunction>).functionArn === undefined) {
     refuse('its handler is not a Lambda function: give it a ToolFunction, or any other lambda.IFunction');
   }
-  const express = engineOf(props, { ...props, taskSupport }, refuse) === 'express';
+  const engine = engineOf(props, { ...props, taskSupport }, refuse);
   const direct = taskSupport === 'forbidden';
   const timeout = timeoutOf(props, direct, maxTtl, refuse);
   const pollInterval = props.pollInterval?.toMilliseconds();
@@ -92,8 +93,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.keepArguments === true && { keepArguments: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
-    ...(express && { engine: 'express' }),
-    ...(!direct && { machine: machineSuffix(name, express) }),
+    ...(engine !== 'standard' && { engine }),
+    ...(!direct && { machine: machineSuffix(name, engine) }),
     ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),
     ...(headers.length > 0 && { headers }),
   };
@@ -131,13 +132,13 @@ function longTtl(timeout: number, maxTtl: number): number | undefined {
 }
 
 /**
- * Makes the end of the state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. It differs on Express:
+ * Makes the end of the state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. It differs by the engine:
  * CloudFormation replaces a machine whose type changes, and both exist for a moment.
  */
-function machineSuffix(name: string, express: boolean): string {
+function machineSuffix(name: string, engine: Engine): string {
   const plain = name.replaceAll('.', '-');
-  if (plain === name && name.length <= 47 && !express) return name;
-  return `${plain.slice(0, 38)}-${hash(express ? `express ${name}` : name).slice(0, 8)}`;
+  if (plain === name && name.length <= 47 && engine === 'standard') return name;
+  return `${plain.slice(0, 38)}-${hash(engine === 'standard' ? name : `${engine} ${name}`).slice(0, 8)}`;
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

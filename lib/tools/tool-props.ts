@@ -1,7 +1,8 @@
 import type { Duration } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import type { Engine, JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
+import type { JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
+import type { Engine } from '../../functions/tasks/engines.ts';
 import type { InputRequest } from '../../functions/tasks/tool-contract.ts';
 
 /** A tool: a function or a state machine that follows the contract in `functions/tasks/tool-contract.ts`. */

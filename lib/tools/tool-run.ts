@@ -3,13 +3,14 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
 import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import type { Engine } from '../../functions/mcp/manifest.ts';
+import type { Engine } from '../../functions/tasks/engines.ts';
 import { definition, machineDefinition } from '../workflow/definition.ts';
 
 /** The `Run` state of a tool workflow, and the rights that its role needs for it. */
 export interface ToolRun {
   readonly definition: string;
-  readonly type: StateMachineType;
+  /** @default STANDARD */
+  readonly type?: StateMachineType;
   readonly substitutions: Readonly<Record<string, string>>;
   readonly statements: readonly PolicyStatement[];
 }
@@ -28,7 +29,7 @@ export function functionRun(handler: IFunction, repeatable: boolean, engine: Eng
   const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
   return {
     definition: definition(repeatable, engine),
-    type: engine === 'express' ? StateMachineType.EXPRESS : StateMachineType.STANDARD,
+    ...(engine === 'express' && { type: StateMachineType.EXPRESS }),
     substitutions: { FunctionArn: handler.functionArn },
     statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
     ...versions,
@@ -57,7 +58,6 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
   const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
   return {
     definition: machineDefinition(),
-    type: StateMachineType.STANDARD,
     substitutions: { StateMachineArn: stateMachineArn, ExecutionArnPrefix: executionArnPrefix },
     statements: [
       new PolicyStatement({ actions: ['states:StartExecution'], resources: [stateMachineArn] }),

@@ -8,7 +8,6 @@ import {
   DefinitionBody,
   LogLevel,
   StateMachine,
-  StateMachineType,
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { keyStatements } from '../storage/kms-grants.ts';
@@ -52,7 +51,7 @@ export class ToolWorkflow extends Construct {
     });
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineName: props.machineName,
-      ...(props.run.type === StateMachineType.EXPRESS && { stateMachineType: props.run.type }),
+      ...(props.run.type && { stateMachineType: props.run.type }),
       role,
       definitionBody: DefinitionBody.fromString(props.run.definition),
       definitionSubstitutions: {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Engine } from '../../functions/mcp/manifest.ts';
 import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/attributes.ts';
+import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
 import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
-import { limits, MAX_TTL } from '../../functions/tasks/limits.ts';
+import { limits } from '../../functions/tasks/limits.ts';
 
 /**
  * Errors that mean the function did not run: a retry is safe even for a tool with side effects. Besides throttling, they
@@ -52,7 +52,7 @@ const NUMBERS = {
   lateWrite: limits.lateWrite,
   inlineResult: limits.result.inline,
   eventRounds: limits.events.workflowRounds,
-  expressWork: limits.express.work,
+  expressWork: ENGINES.express.work,
   // `Run` is the first state, so it starts at once. If it starts up to 30 s late, the longest function has its full time.
   expressLate: 5_000,
 };
@@ -68,28 +68,15 @@ const TABLES = {
   beforeQuestion: JSON.stringify(BEFORE_QUESTION),
 };
 
-interface EngineText {
-  /** The timeout of an execution, in seconds. It is longer than `Run`, so that `Finish` has time to write. */
-  readonly longestRun: number;
-  /** The expressions that replace these names in `<…>`. */
-  readonly names: Readonly<Record<string, string>>;
-}
-
-const ENGINES: Readonly<Record<Engine, EngineText>> = {
-  standard: {
-    // This is 10 minutes longer than any ttl.
-    longestRun: MAX_TTL / 1_000 + 600,
-    names: { runEnd: '$states.context.Execution.Input.deadlineAt', eventDeadline: '$x.deadlineAt', tryName: '' },
-  },
+/** The expressions that replace these names in `<…>`, by engine. */
+const NAMES: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
+  standard: { runEnd: '$states.context.Execution.Input.deadlineAt', eventDeadline: '$x.deadlineAt', tryName: '' },
   express: {
-    longestRun: limits.express.longest / 1_000,
-    names: {
-      runEnd: '<express/run-end.jsonata>',
-      // A run that began late must not work past its own end.
-      eventDeadline: '<express/run-end.jsonata>',
-      // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
-      tryName: ', "run": $uuid()',
-    },
+    runEnd: '<express/run-end.jsonata>',
+    // A run that began late must not work past its own end.
+    eventDeadline: '<express/run-end.jsonata>',
+    // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
+    tryName: ', "run": $uuid()',
   },
 };
 
@@ -130,7 +117,8 @@ function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): As
     '<crashed>': repeatable ? CRASHED : [],
   };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
-    if (value === '<longestRun>') return ENGINES[engine].longestRun;
+    // In seconds: longer than `Run`, so that `Finish` has time to write.
+    if (value === '<longestRun>') return ENGINES[engine].longestRun / 1_000;
     if (typeof value === 'string') return include(value, engine);
     if (!Array.isArray(value)) return value;
     return value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
@@ -142,8 +130,10 @@ function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): As
  * the engine by their values.
  */
 export function include(text: string, engine: Engine = 'standard'): string {
-  const { names } = ENGINES[engine];
-  const named = Object.entries(names).reduce((filled, [name, what]) => filled.replaceAll(`<${name}>`, what), text);
+  const named = Object.entries(NAMES[engine]).reduce(
+    (filled, [name, what]) => filled.replaceAll(`<${name}>`, what),
+    text,
+  );
   const whole = named.replace(/<([a-z/-]+\.jsonata)>/g, (_match, file: string) =>
     include(
       workflowFile(file)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ENGINES } from '../../functions/tasks/engines.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 import { FILES } from '../proofs/faults/crash-table/reporter.ts';
 import { readPage, rowsOf } from './pages.ts';
@@ -23,12 +24,12 @@ test('each of the 23 rows names the files with its tests, and each test has its 
   expect([...named].toSorted()).toEqual([...tested()].toSorted());
 });
 
-test('its times are the times of functions/tasks/limits.ts', () => {
-  const times = rowsOf(page).filter(([name = '']) => name.startsWith('`limits.'));
-  expect(times.length).toBeGreaterThan(5);
+test('its times are the times of functions/tasks/limits.ts and engines.ts', () => {
+  const times = rowsOf(page).filter(([name = '']) => /^`(limits|ENGINES)\./.test(name));
+  expect(times.length).toBeGreaterThan(10);
   for (const [name = '', value] of times) {
-    const path = name.replaceAll('`', '').split('.').slice(1);
-    const ms = path.reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], limits);
+    const path = name.replaceAll('`', '').split('.');
+    const ms = path.reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], { limits, ENGINES });
     expect(`${(Number(ms) / 1_000).toLocaleString('en')} s`, name).toBe(value);
   }
 });

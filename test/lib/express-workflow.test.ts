@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
-import { limits } from '../../functions/tasks/limits.ts';
+import { ENGINES } from '../../functions/tasks/engines.ts';
 import { definition, include } from '../../lib/workflow/definition.ts';
 
 const now = Date.UTC(2026, 10, 22, 9, 30);
@@ -33,7 +33,7 @@ function evaluate(file: string, deadlineAt: number, startTime: string, at: numbe
 }
 
 test.each([
-  ['the deadline is later: 30 s before the end of the execution', now + 15 * MINUTE, started, limits.express.work],
+  ['the deadline is later: 30 s before the end of the execution', now + 15 * MINUTE, started, ENGINES.express.work],
   ['the deadline is sooner', now + MINUTE, started, MINUTE],
   ['the start time has another form', now + 15 * MINUTE, 'yesterday', 15 * MINUTE],
 ])('the work of a run ends, if %s', async (_, deadlineAt, startTime, after) => {
@@ -52,10 +52,10 @@ test('each try of a run has a name, and the event is otherwise the same as on St
 
 test('a tool sees the end of its run as its deadline: a function that begins late stops by then', async () => {
   const { task } = await evaluate('function-event.jsonata', now + 15 * MINUTE, started, now + MINUTE);
-  expect(task.deadline).toBe(now + limits.express.work);
+  expect(task.deadline).toBe(now + ENGINES.express.work);
 });
 
-const LATE = now + limits.express.work;
+const LATE = now + ENGINES.express.work;
 const iso = (ms: number) => new Date(now + ms).toISOString();
 /** AWS restarts a run from its beginning, and no page says whether with its first StartTime. */
 const RESTARTED = iso(100_000);
@@ -65,17 +65,17 @@ test.each([
   ['its run began late and has no time left', NO_EVENT, 1, started, 15 * MINUTE, LATE, true],
   ['its run was restarted after its end', NO_EVENT, 0, iso(280_000), 15 * MINUTE, LATE + 10_000, true],
   ['its only try began at the end of the run', NO_EVENT, 0, started, 15 * MINUTE, LATE, true],
-  ['the end is the deadline, and no try began', NO_EVENT, 0, started, limits.express.work - 1, LATE, false],
+  ['the end is the deadline, and no try began', NO_EVENT, 0, started, ENGINES.express.work - 1, LATE, false],
   ['its last try was cut at the end of the run', TIMEOUT, 3, started, 15 * MINUTE, LATE - 900, true],
   ['its run was restarted, and cut at its end', TIMEOUT, 0, RESTARTED, 15 * MINUTE, LATE - 900, true],
   ['the same, in whole seconds', TIMEOUT, 0, RESTARTED.replace('.000', ''), 15 * MINUTE, LATE - 900, true],
   ['its tool took too long in a restarted run', TIMEOUT, 0, RESTARTED, 15 * MINUTE, LATE - 2_000, false],
-  ['the end is the deadline, in a restarted run', TIMEOUT, 0, RESTARTED, limits.express.work - 1, LATE, false],
+  ['the end is the deadline, in a restarted run', TIMEOUT, 0, RESTARTED, ENGINES.express.work - 1, LATE, false],
   ['its first try has used up the run', TIMEOUT, 0, started, 15 * MINUTE, LATE, false],
   ['the same, entered five seconds after the start', TIMEOUT, 0, iso(5_000), 15 * MINUTE, LATE, false],
   ['the same, entered at a time in another form', TIMEOUT, 0, 'today', 15 * MINUTE, LATE, false],
   ['the same, entered at no time', TIMEOUT, 0, undefined, 15 * MINUTE, LATE, false],
-  ['the end is the deadline', TIMEOUT, 3, started, limits.express.work - 1, LATE, false],
+  ['the end is the deadline', TIMEOUT, 3, started, ENGINES.express.work - 1, LATE, false],
   ['its expression fails while there is time', NO_EVENT, 3, started, 15 * MINUTE, LATE - 1, false],
   ['its tool failed at the end of the run', 'TypeError', 3, started, 15 * MINUTE, LATE, false],
 ])('a run that failed as %s', async (_, error, tries, entered, timeout, at, cut) => {
@@ -98,6 +98,6 @@ test('within five minutes, the states of a repeatable tool on Standard', () => {
     ['RunFailed', 'RunFailed'],
     ['RunFailed', 'Finish'],
   ]);
-  expect(limits.express.function).toBeLessThan(limits.express.work);
-  expect(limits.express.work).toBeLessThan(limits.express.longest);
+  expect(ENGINES.express.function).toBeLessThan(ENGINES.express.work);
+  expect(ENGINES.express.work).toBeLessThan(ENGINES.express.longestRun);
 });

@@ -69,6 +69,13 @@ test.each([
   expect(source.filter((file) => pattern.test(readFileSync(file, 'utf8')))).toEqual(where);
 });
 
+test('at most 18 files know Express: the others ask for a trait of its runs', () => {
+  const source = trackedFiles('bin', 'functions', 'lib').filter((file) => file.endsWith('.ts'));
+  const knowing = source.filter((file) => /express(?!ion)/i.test(readFileSync(file, 'utf8')));
+  expect(knowing).toContain('functions/tasks/engines.ts');
+  expect(knowing.slice(18)).toEqual([]);
+});
+
 test(`no folder holds more than ${MOST_FILES} files beside its folders`, () => {
   const counts = new Map<string, number>();
   for (const file of trackedFiles(...SOURCE, 'test', 'docs')) {

@@ -1,6 +1,5 @@
 import { storeInput, wholeInput } from '../../engine/read.ts';
 import { repeatFirst, startFirst } from '../../engine/start-round.ts';
-import { isExpress } from '../../engine/stop.ts';
 import { InternalError, InvalidParams, TooManyRefused, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
 import { FAILURES, failure } from '../../tasks/failures.ts';
 import { listPartition, newTaskKey } from '../../tasks/ids.ts';
@@ -91,11 +90,9 @@ export async function startTask(
   const whole = fresh ? made : await wholeInput(record, server);
   // Questions are open if the tool asks first only since a deployment: the sweep fails that task.
   if (whole.status !== 'working' || openQuestions(whole, tool).length > 0) return whole;
-  // Also for a repeat: the first call may have crashed before the start. A start is idempotent by the execution's name,
-  // but on Express. There the sweep starts a task that was not started.
+  // Also for a repeat: the first call may have crashed before the start.
   if (fresh) await startRound(record, input, server);
-  else if (!isExpress(record, server.machineOf(record.tool)))
-    await repeatRound(record, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
+  else await repeatRound(record, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
   return record;
 }
 
@@ -157,7 +154,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
     timeout: Math.min(tool.timeout, server.manifest.maxTtl),
     accepts,
-    express: tool.engine === 'express',
+    engine: tool.engine,
     ...wire.marks,
     ...(progressToken !== undefined && { progressToken }),
     ...(traceparent !== undefined && { traceparent }),

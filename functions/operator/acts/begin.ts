@@ -1,5 +1,6 @@
 import type { EngineContext } from '../../engine/ports.ts';
 import { type FirstStart, startFirst } from '../../engine/start-round.ts';
+import { traitsOf } from '../../tasks/engines.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { roundInput } from '../../tasks/round-input.ts';
@@ -46,21 +47,22 @@ function alreadyDone({ taskId, events = [], status }: TaskRecord): Began {
 }
 
 function said(first: FirstStart, record: TaskRecord): Began {
-  const { taskId, express } = record;
+  const { taskId } = record;
+  const { canBeStopped, hasHistory } = traitsOf(record);
   const seeIt = `See what it did: mcp-task-server tasks show ${taskId}`;
   switch (first.start) {
     case 'started':
       return { done: true, newTaskId: taskId, message: `Runs again as ${taskId}` };
     case 'over': {
-      const run = express ? 'goes on until its tool looks, and can change nothing' : 'is stopped';
+      const run = canBeStopped ? 'is stopped' : 'goes on until its tool looks, and can change nothing';
       const { status } = first.seen;
       const message = `Not run again: the new task ${taskId} was ${status} before its run began. The run ${run}. ${seeIt}`;
       return { done: false, message };
     }
     default: {
-      const left = express ? 'The sweep starts it within 8 minutes' : 'It ends within 2 minutes';
+      const left = hasHistory ? 'It ends within 2 minutes' : 'The sweep starts it within 8 minutes';
       const end = first.start !== 'late' && first.failed ? 'It is failed' : left;
-      const run = express ? 'can change nothing' : 'is stopped';
+      const run = canBeStopped ? 'is stopped' : 'can change nothing';
       const message = `Not run again: the new task ${taskId} could not be started (${whyNot(first)}). ${end}, and its run, if it began, ${run}. ${seeIt}`;
       return { done: false, message };
     }

@@ -1,3 +1,4 @@
+import { engineOf, traitsOf } from '../../tasks/engines.ts';
 import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
@@ -67,12 +68,12 @@ export function rerunRefusal(
 
 /**
  * Whether a run of it may have begun. Only its own record can say no: Step Functions does not know a run that its machine
- * was deleted with, nor one on Express. And a record that says no may be wrong if the answer to its start was lost.
+ * was deleted with, nor one without a history. And a record that says no may be wrong if the answer to its start was lost.
  */
 function mayHaveRun(record: TaskRecord, run: RunFacts | undefined): boolean {
   const { status, round, seenRound, result, events = [] } = record;
   const saysNo =
-    record.express !== true &&
+    traitsOf(record).hasHistory &&
     status === 'failed' &&
     record.failure === 'NotStarted' &&
     round === 1 &&
@@ -102,7 +103,7 @@ function newRecord(
       legacy,
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
       ...(tool.scopes && { scopes: tool.scopes }),
-      ...(tool.express && { express: true }),
+      engine: engineOf(tool),
       inputResponses: Object.fromEntries(given.map(([name, value]) => [wireKey(0, name), JSON.stringify(value)])),
     },
     now,

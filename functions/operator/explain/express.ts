@@ -1,10 +1,9 @@
-import { isExpress } from '../../engine/stop.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
-import { expressLogs } from '../runs.ts';
+import { hasHistory, runLogsOf } from '../runs.ts';
 import type { TaskFacts } from './facts.ts';
 
 const works = ({ record, seen, tool }: TaskFacts): boolean =>
-  record.status === 'working' && seen?.status === 'working' && isExpress(record, tool);
+  record.status === 'working' && seen?.status === 'working' && !hasHistory(record, tool);
 const next = (): readonly string[] => [
   'mcp-task-server tasks show ID',
   'mcp-task-server tasks logs ID',
@@ -25,7 +24,9 @@ export const EXPRESS_ROWS = [
       tool?.repeatable === false
         ? 'If its run dies, the task fails: its tool may not be repeated any more.'
         : 'A run that dies is started again within 8 minutes, until the deadline.',
-      ...(tool?.express === true ? [`The log group of its runs: ${expressLogs(tool)}`] : []),
+      ...[runLogsOf(record, tool)].flatMap((logs) =>
+        logs === undefined ? [] : [`The log group of its runs: ${logs}`],
+      ),
     ],
     next,
   },

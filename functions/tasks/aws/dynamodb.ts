@@ -18,11 +18,11 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { type ClientOptions, clientConfig, quiet } from './client.ts';
 
-type Expressive<T> = Omit<T, 'AttributesToGet' | 'AttributeUpdates' | 'Expected' | 'KeyConditions' | 'QueryFilter'>;
-export type GetInput = Expressive<GetCommandInput>;
-export type PutInput = Expressive<PutCommandInput>;
-export type UpdateInput = Expressive<UpdateCommandInput>;
-export type QueryInput = Expressive<QueryCommandInput>;
+type ByExpression<T> = Omit<T, 'AttributesToGet' | 'AttributeUpdates' | 'Expected' | 'KeyConditions' | 'QueryFilter'>;
+export type GetInput = ByExpression<GetCommandInput>;
+export type PutInput = ByExpression<PutCommandInput>;
+export type UpdateInput = ByExpression<UpdateCommandInput>;
+export type QueryInput = ByExpression<QueryCommandInput>;
 export type BatchGetInput = BatchGetCommandInput;
 
 /** The operations of the document client that tasks need: a bundle holds no others. Each rejects as `quiet` says. */

@@ -1,3 +1,4 @@
+import type { Engine } from '../engines.ts';
 import { InvalidParams } from '../errors.ts';
 import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
@@ -6,7 +7,6 @@ import { roundInput } from '../round-input.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { answer, withInputApart } from '../transitions/answers.ts';
 import { after, type Change } from '../transitions/change.ts';
-import { onEngine } from '../transitions/express.ts';
 import { answerProblem } from './answer-problem.ts';
 
 /** The change that adds answers to a task. */
@@ -24,7 +24,7 @@ export interface AddedAnswers {
  * @param open the open questions of `whole`
  * @param responses answers by wire key. Keys of no open question are ignored (E-18)
  * @param invalid `refuse`: an invalid answer throws. `leave`: it is left out, and its question stays open
- * @param express whether the next round starts on Express
+ * @param engine of the next round
  */
 export function addAnswers(
   record: TaskRecord,
@@ -33,11 +33,11 @@ export function addAnswers(
   responses: Readonly<Record<string, unknown>>,
   invalid: 'refuse' | 'leave',
   now: number,
-  express: boolean,
+  engine: Engine | undefined,
 ): AddedAnswers | undefined {
   const answers = validAnswers(responses, open, invalid);
   if (Object.keys(answers).length === 0) return undefined;
-  const toAdd = (to: TaskRecord) => onEngine(answer(to, Object.keys(open), answers, now), express);
+  const toAdd = (to: TaskRecord) => answer(to, Object.keys(open), answers, now, engine);
   const change = toAdd(record);
   if (answerBytes(whole, answers) > limits.answers) {
     throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);

@@ -21,7 +21,7 @@ export interface StoredResult {
   readonly says?: string;
   /** Which attempt at the round stored it. @default 0 */
   readonly attempt?: number;
-  /** Which try, of a round on Express. @default none */
+  /** Which try, where two runs of a round may be at the same attempt. @default none */
   readonly run?: string;
   /** Of the stored text, in hex. */
   readonly sha256: string;

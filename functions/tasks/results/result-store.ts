@@ -9,7 +9,7 @@ export interface ResultKey extends TaskKey {
   readonly round: number;
   /** 0 when left out. */
   readonly attempt?: number;
-  /** Which try of a round on Express. */
+  /** Which try, where two runs of a round may be at the same attempt. */
   readonly run?: string;
 }
 
@@ -87,8 +87,8 @@ function codeOf({ code, name, $metadata }: AwsFailure): string {
 
 /**
  * Made from the task, so a reader of one record cannot reach the result of another (C-28, E-15). Made from the attempt,
- * so an attempt that was given up and still runs does not overwrite the result of the next. Two runs of a round on
- * Express may be at the same attempt: each try has another name.
+ * so an attempt that was given up and still runs does not overwrite the result of the next. Where two runs of a round may
+ * be at the same attempt, each try has another name.
  */
 export function objectKey(key: ObjectKey): string {
   const folder = createHash('sha256').update(key.owner).digest('hex');

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { traitsOf } from '../engines.ts';
 import { answersByName } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
@@ -32,15 +33,15 @@ export const apart = (whole: TaskRecord): Apart => (isLarge(whole) ? moved(whole
 /** A new record that starts with its tool's run, as it is stored. */
 export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
-  // A round on Express may have to be started again. Otherwise only a question needs the arguments: a client that cannot
-  // answer is never asked.
-  if (made.express !== true && (made.accepts === undefined || !isLarge(whole))) return { record: made };
+  // Without a history only the record can tell what a round starts again with. Otherwise only a question needs the
+  // arguments: a client that cannot answer is never asked.
+  if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) return { record: made };
   return apart(whole);
 }
 
 /** Whether the workflow writes the arguments into this record when its tool asks a question. */
-export const workflowKeeps = ({ express, inputRef, accepts }: TaskRecord, args: string): boolean =>
-  express !== true && inputRef === undefined && (accepts !== undefined || !isLarge({ arguments: args }));
+export const workflowKeeps = ({ inputRef, accepts, ...made }: TaskRecord, args: string): boolean =>
+  traitsOf(made).hasHistory && inputRef === undefined && (accepts !== undefined || !isLarge({ arguments: args }));
 
 /** Arguments and answers of a record in bytes, with the escapes that the input of the next round adds. */
 export function sizeOf({ inputRef, ...record }: TaskRecord): number {

@@ -1,3 +1,4 @@
+import { type Engine, markOf } from '../engines.ts';
 import { dueShard } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
@@ -11,7 +12,7 @@ export interface NewTask {
   readonly ttl: number;
   readonly timeout: number;
   readonly accepts: readonly string[];
-  readonly express?: boolean;
+  readonly engine?: Engine | undefined;
   readonly legacy: boolean;
   readonly progressToken?: string | number;
   readonly digest?: string;
@@ -39,7 +40,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ttl,
     deadlineAt: now + task.timeout,
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
-    ...(task.express && { express: true }),
+    ...markOf(task.engine),
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),

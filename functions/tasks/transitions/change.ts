@@ -62,5 +62,8 @@ export function isWritten({ events = [] }: TaskRecord, { event }: Change): boole
 /** In ms since the epoch: from then on every reader sees an unfinished task as failed. All late writes are over. */
 export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
+/** For the condition that no other writer has moved the next check of this record meanwhile. */
+export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
+
 /** Not later than that: by then the sweep has to write the failure. */
 export const dueBy = (record: TaskRecord, at: number): number => Math.min(at, failVisibleAt(record));

@@ -1,25 +1,15 @@
-import { limits } from '../limits.ts';
+import { ENGINES } from '../engines.ts';
 import type { TaskRecord } from '../record.ts';
-import type { Change } from './change.ts';
+import { type Change, unmoved } from './change.ts';
 import { openEvent } from './event.ts';
 import { checkAgain, confirmStart } from './run.ts';
-
-/** For the condition that no other writer has moved the next check of this record meanwhile. */
-export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
-
-/** The change, perhaps one that begins a round: on the engine that its tool has now. */
-export function onEngine(change: Change, express: boolean): Change {
-  if (change.set.round === undefined) return change;
-  if (express) return { ...change, set: { ...change.set, express: true } };
-  return { ...change, remove: [...(change.remove ?? []), 'express'] };
-}
 
 /**
  * A run of the round was started on Express at `at`, or earlier. Nothing can be asked about it, so the sweep comes back when
  * it is probably over. Holds only while no other writer has moved the time of that check: one of them starts a run.
  */
 export function awaitRun(record: TaskRecord, at: number): Change {
-  const { set, ...change } = checkAgain(record, at, limits.express.dead);
+  const { set, ...change } = checkAgain(record, at, ENGINES.express.dead);
   return { ...change, ...unmoved(record), set: { ...set, seenRound: record.round } };
 }
 
@@ -28,7 +18,7 @@ export function restartOnExpress(record: TaskRecord, now: number): Change {
   const { set, ...change } = awaitRun(record, now);
   const last = record.events?.at(-1);
   // A start that was refused is tried again each minute, and is one event.
-  const isRetry = last?.what === 'restarted' && now - last.at < limits.express.dead;
+  const isRetry = last?.what === 'restarted' && now - last.at < ENGINES.express.dead;
   return { ...change, set: { ...set, express: true }, ...(!isRetry && openEvent('restarted', record, now)) };
 }
 

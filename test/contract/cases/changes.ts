@@ -37,6 +37,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
     return transitions.withInputApart(change, moved(transitions.after(record, change)).record);
   },
   'answer, the last of it': (record) => transitions.answer(record, ['r2.a'], answers, later),
+  'answer, the last of it, on Express': (record) => transitions.answer(record, ['r2.a'], answers, later, 'express'),
   failAsSeen: (record) => transitions.failAsSeen(record, failed, later),
   withdraw: (record) => transitions.withdraw(record, later),
   keyExpired: (record) => transitions.keyExpired(record, later),
@@ -50,8 +51,6 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   restartOnExpress: (record) => express.restartOnExpress(record, later),
   restartedOnStandard: (record) => express.restartedOnStandard({ ...record, express: true }, later),
   startDue: (record) => express.startDue(record, later),
-  'onEngine, to Express': (record) => express.onEngine(transitions.answer(record, ['r2.a'], answers, later), true),
-  'onEngine, to Standard': (record) => express.onEngine(transitions.answer(record, ['r2.a'], answers, later), false),
   'overdue, past the deadline': (record) => deadlines.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),
   'lapse, past the deadline': (record) => deadlines.lapse(record, record.deadlineAt + 86_400_000) ?? none(),

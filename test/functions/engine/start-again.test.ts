@@ -13,7 +13,7 @@ async function inputOf(of: TaskRecord) {
   const start = async (_record: TaskRecord, _machine: string, input: string) => void inputs.push(input);
   const whole = async (slim: TaskRecord): Promise<TaskRecord> => ({ ...slim, arguments: '{}' });
   const workflow = { start, stop: async () => {} };
-  const machineOf = () => ({ id: 'machine', express: false });
+  const machineOf = () => ({ id: 'machine', engine: 'standard' as const });
   expect(await startAgain(of, { machineOf, workflow, inputs: { whole, put: async () => {} } })).toBe('started');
   return JSON.parse(inputs[0] ?? '');
 }
@@ -34,7 +34,7 @@ test('an answered round is started as it was asked, or is gone with its tool (ro
   });
   const answered = { ...record(), arguments: '{"n":1}' };
   const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
-    const machineOf = () => (machine === '' ? undefined : { id: machine, express: false });
+    const machineOf = () => (machine === '' ? undefined : { id: machine, engine: 'standard' as const });
     return startAgain(task, { machineOf, workflow, inputs: inputStore(createObjects()) });
   };
   expect(await again(answered, starts())).toBe('started');

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ServerContext } from '../../../functions/mcp/context.ts';
 import { machineOf } from '../../../functions/mcp/wiring.ts';
+import { ENGINES, type Engine, engineOf } from '../../../functions/tasks/engines.ts';
 import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { askFirst, create } from '../../../functions/tasks/transitions/begin.ts';
 import { TASKS } from '../../support/clients.ts';
@@ -22,7 +22,7 @@ const asked = JSON.stringify({ inputRequests: { a: question, b: question } });
 const ACCEPT = { action: 'accept', content: {} };
 
 /** A server whose tool `required` is on this engine, and everything it started. */
-function serverOn(engine: 'express' | 'standard', refusal?: Error) {
+function serverOn(engine: Engine, refusal?: Error) {
   const starts: string[] = [];
   const workflow: ServerContext['workflow'] = {
     async start({ round }) {
@@ -34,14 +34,14 @@ function serverOn(engine: 'express' | 'standard', refusal?: Error) {
   const fake = fakeServer({ workflow });
   const tool = fake.server.tools.get('required');
   if (tool === undefined) throw new Error('no such tool');
-  const entry = engine === 'express' ? { ...tool.entry, engine } : tool.entry;
+  const entry = { ...tool.entry, engine };
   const tools = new Map([...fake.server.tools, ['required', { ...tool, entry }]]);
   const server = { ...fake.server, tools, machineOf: machineOf(tools) };
   return { ...fake, server, starts };
 }
 
-function waiting(express: boolean): TaskRecord {
-  const task = { tool: 'required', ttl: 60 * MINUTE, timeout: 30 * MINUTE, accepts: ALL_KINDS, legacy: false, express };
+function waiting(engine: Engine): TaskRecord {
+  const task = { tool: 'required', ttl: 60 * MINUTE, timeout: 30 * MINUTE, accepts: ALL_KINDS, legacy: false, engine };
   const made = { ...create(key, task, T0), arguments: '{}' };
   return applied(made, askFirst(made, asked, '{}', T0)) ?? made;
 }
@@ -57,7 +57,7 @@ beforeEach(() => {
 describe('answers to a task on Express', () => {
   test('20 equal answers start one run: only that which wrote the last one starts it (row 16)', async () => {
     const { server, starts, records } = serverOn('express');
-    records.set(waiting(true));
+    records.set(waiting('express'));
     await Promise.all(Array.from({ length: 10 }, () => update(server, ALL)));
     for (let i = 0; i < 10; i++) await update(server, ALL);
     expect(starts).toEqual(['r2']);
@@ -65,9 +65,9 @@ describe('answers to a task on Express', () => {
 
   test('the start of a later round is noted, so that the sweep does not start it again (row 16)', async () => {
     const { server, records } = serverOn('express');
-    records.set(waiting(true));
+    records.set(waiting('express'));
     await update(server, ALL);
-    expect(records.get(key.taskId)).toMatchObject({ round: 2, seenRound: 2, dueAt: T0 + limits.express.dead });
+    expect(records.get(key.taskId)).toMatchObject({ round: 2, seenRound: 2, dueAt: T0 + ENGINES.express.dead });
   });
 
   test.each([
@@ -76,7 +76,7 @@ describe('answers to a task on Express', () => {
     ['no answer', new TooManyStarts(false), { dueAt: T0 + MINUTE }],
   ])('a start that finds %s is left to the next sweep, and repeats start nothing', async (_, refusal, left) => {
     const { server, starts, records } = serverOn('express', refusal);
-    records.set(waiting(true));
+    records.set(waiting('express'));
     expect((await update(server, ALL)).status).toBe(429);
     expect(records.get(key.taskId)).toMatchObject({ status: 'working', round: 2, ...left });
     await update(server, ALL);
@@ -85,15 +85,15 @@ describe('answers to a task on Express', () => {
 
   test('the last answer says on which engine the next round is (row 23)', async () => {
     for (const [before, now] of [
-      [false, 'express'],
-      [true, 'standard'],
+      ['standard', 'express'],
+      ['express', 'standard'],
     ] as const) {
       const { server, records } = serverOn(now);
       records.set(waiting(before));
       await update(server, { 'r1.a': ACCEPT });
-      expect(records.get(key.taskId)?.express ?? false).toBe(before);
+      expect(engineOf(records.get(key.taskId) ?? {})).toBe(before);
       await update(server, { 'r1.b': ACCEPT });
-      expect(records.get(key.taskId)?.express ?? false).toBe(now === 'express');
+      expect(engineOf(records.get(key.taskId) ?? {})).toBe(now);
     }
   });
 });

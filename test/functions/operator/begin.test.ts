@@ -20,7 +20,7 @@ async function rerunAfter(ms: number) {
   const context = {
     now: () => clock.now,
     server: { tools: new Map() },
-    machineOf: () => ({ id: 'machine', express: false }),
+    machineOf: () => ({ id: 'machine', engine: 'standard' }),
     log: () => {},
     inputs,
     reads: operatorReads(dynamoDb, TABLE),

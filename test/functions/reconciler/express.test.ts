@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideExpress } from '../../../functions/reconciler/decide-express.ts';
 import { reconcile, reconcileEnded } from '../../../functions/reconciler/reconcile.ts';
 import { sweep } from '../../../functions/reconciler/sweep.ts';
+import { ENGINES } from '../../../functions/tasks/engines.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -14,10 +15,10 @@ const ON = { express: true } as const;
 const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
 const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '{"n":1}', ...over });
 /** When its run is probably over: 5½ minutes after its first check. */
-const OVER = T0 + MINUTE + limits.express.dead;
+const OVER = T0 + MINUTE + ENGINES.express.dead;
 const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: OVER, ...over });
 const onExpress = { machineOf: machines({ x: 'm-express' }) };
-const NOW = { express: true, repeatable: true };
+const NOW = { engine: 'express', repeatable: true } as const;
 const decideNow = (task: TaskRecord, now: number) => decideExpress(task, now, NOW);
 const ENDED = { status: 'failed', error: expect.stringContaining('The run of the tool ended without a result') };
 
@@ -37,7 +38,7 @@ test('then its round starts again, the first one as well, and nothing is asked (
   expect(executions.all().map(({ input }) => JSON.parse(input))).toMatchObject([{ round: 1, arguments: '{"n":1}' }]);
   expect(records.get('t')).toMatchObject({
     // Not later than the moment by which the sweep has to write the failure.
-    dueAt: Math.min(END, clock.now + limits.express.dead),
+    dueAt: Math.min(END, clock.now + ENGINES.express.dead),
     events: [{}, { at: clock.now, what: 'restarted' }],
   });
 });
@@ -152,7 +153,7 @@ test('a sweep that cannot read the input does not move the time that another swe
   };
   const slow = { ...context, inputs: { ...context.inputs, whole } };
   await expect(reconcile(key, true, slow)).rejects.toThrow('S3');
-  expect(records.get('t')?.dueAt).toBe(OVER + limits.express.dead);
+  expect(records.get('t')?.dueAt).toBe(OVER + ENGINES.express.dead);
   clock.now += MINUTE;
   await reconcile(key, true, context);
   expect(did.filter((call) => call === 'start')).toHaveLength(1);
@@ -162,7 +163,7 @@ test('the note of a refused start, sent again, does not make a round due that wa
   const refused = startDue(express(), T0 + 1_000);
   const due = applied(express(), refused);
   expect(due).toMatchObject({ dueAt: T0 + 1_000, seenRound: 1 });
-  expect(applied({ ...express(), ...due, dueAt: T0 + limits.express.dead }, refused)).toBeUndefined();
+  expect(applied({ ...express(), ...due, dueAt: T0 + ENGINES.express.dead }, refused)).toBeUndefined();
 });
 
 test('a crash between write and start costs the time of one more run, and no start is made twice', async () => {
@@ -170,7 +171,7 @@ test('a crash between write and start costs the time of one more run, and no sta
   clock.now = OVER;
   kill.after = 2;
   await expect(reconcile(key, true, context)).rejects.toThrow();
-  clock.now = OVER + limits.express.dead;
+  clock.now = OVER + ENGINES.express.dead;
   // What pushed the next check is dead, too: the record is as the write left it.
   records.set({ ...(records.get('t') ?? waits()), dueAt: clock.now });
   expect(await reconcile(key, true, context)).toBe('run_lost');
@@ -183,13 +184,16 @@ test('a later round without a note of its start begins at its first check (row 1
   expect(decideNow({ ...next, seenRound: 2, dueAt: OVER }, T0 + MINUTE)).toEqual({ kind: 'nothing' });
 });
 
-test('near its deadline nothing starts, and after it the task fails; no run is stopped (row 13)', () => {
+test('near its deadline nothing starts, and after it the task fails; no run is stopped (row 13)', async () => {
   const { deadlineAt } = express();
   const late = waits({ dueAt: deadlineAt - 1 });
   expect(decideNow(late, deadlineAt - 1)).toMatchObject({ kind: 'run_lost' });
   expect(decideNow(late, deadlineAt)).toEqual({ kind: 'nothing' });
-  expect(decideNow(late, END + 1)).toEqual({ kind: 'overdue', change: expect.anything() });
   expect(decideNow(express(), deadlineAt - 1).kind).toBe('postponed');
+  const { context, did, clock } = fakeContext([late], onExpress);
+  clock.now = END + 1;
+  expect(await reconcile(key, true, context)).toBe('overdue');
+  expect(did).toEqual(['get', 'applyBlind']);
 });
 
 describe('a deployment has changed the engine of its tool (row 23)', () => {
@@ -273,7 +277,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
 test('each start of a round has ended before its first check', () => {
   const attempts = 20_000;
   expect(limits.startWithin + attempts).toBeLessThan(limits.firstDue);
-  expect(limits.express.dead).toBeGreaterThan(limits.express.longest + attempts);
-  const task = { tool: 'x', ttl: 1, timeout: 1, accepts: [], legacy: false, express: true };
+  expect(ENGINES.express.dead).toBeGreaterThan(ENGINES.express.longestRun + attempts);
+  const task = { tool: 'x', ttl: 1, timeout: 1, accepts: [], legacy: false, engine: 'express' } as const;
   expect(create({ owner: 'o', taskId: 't' }, task, T0)).toMatchObject({ ...ON, dueAt: T0 + limits.firstDue });
 });

@@ -43,7 +43,7 @@ export const machines =
   (ids: Readonly<Record<string, string>>): SweepContext['machineOf'] =>
   (tool) => {
     const id = ids[tool];
-    return id === undefined ? undefined : { id, express: id.endsWith(EXPRESS) };
+    return id === undefined ? undefined : { id, engine: id.endsWith(EXPRESS) ? 'express' : 'standard' };
   };
 
 /** What the reconciler gets, on the engine's ports in memory, with these tasks a minute after T0. */

@@ -3,7 +3,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { Code, type IFunction, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
-import { limits } from '../../../functions/tasks/limits.ts';
+import { ENGINES } from '../../../functions/tasks/engines.ts';
 import { anonymous, McpTaskServer } from '../../../lib/index.ts';
 import type { FunctionToolProps, ToolProps } from '../../../lib/tools/tool-props.ts';
 
@@ -15,7 +15,7 @@ const lambda = (id: string, seconds?: number) =>
     ...{ runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code: Code.fromInline('exports.handler = () => 1') },
     ...(seconds !== undefined && { timeout: Duration.seconds(seconds) }),
   });
-const [quick, slow] = [lambda('Quick', limits.express.function / 1_000), lambda('Slow', 241)];
+const [quick, slow] = [lambda('Quick', ENGINES.express.function / 1_000), lambda('Slow', 241)];
 const unknown = lambda('Unknown', Lazy.number({ produce: () => 900 }));
 const fits: FunctionToolProps = {
   ...{ handler: quick, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' },

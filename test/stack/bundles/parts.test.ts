@@ -51,16 +51,9 @@ test('the endpoint: bundle, manifest, validators, clients for later; none loads 
 test('the reconciler: bundle, workflows of task-capable tools only', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
-    const parts = [
-      'express.json',
-      'index.js',
-      'machines.json',
-      'mcp-task-server-aws',
-      'repeatable.json',
-      'state-machines.json',
-    ];
-    expect(readdirSync(folder)).toEqual(parts);
-    expect(readFileSync(join(folder, 'machines.json'), 'utf8')).toBe('{"long.one":"long-one-1"}');
+    expect(readdirSync(folder)).toEqual(['index.js', 'mcp-task-server-aws', 'tools.json']);
+    const known = [{ name: 'long.one', machine: 'long-one-1', engine: 'standard', repeatable: false }];
+    expect(JSON.parse(readFileSync(join(folder, 'tools.json'), 'utf8'))).toEqual(known);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
   });

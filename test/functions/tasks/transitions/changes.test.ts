@@ -146,7 +146,7 @@ describe('each change, to the letter', () => {
     expect(answer(before, ['r3.a'], { 'r3.a': '2' }, now)).toEqual({
       ...base,
       set: { inputResponses, status: 'working', round: 4, updatedAt: now, dueAt: now + 60_000 },
-      remove: ['refused'],
+      remove: ['refused', 'express'],
     });
     expect(answer(waiting({ inputResponses: undefined as never }), ['a'], {}, now).answerCount).toBe(0);
   });

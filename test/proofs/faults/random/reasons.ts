@@ -1,3 +1,4 @@
+import { ENGINES } from '../../../../functions/tasks/engines.ts';
 import type { RpcError } from '../../../../functions/tasks/failures.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -152,8 +153,7 @@ function tooLate(one: Case): boolean {
 
 /** Its last run on Express was lost, and from the calm on there was no time for the two sweeps that start another one. */
 function lostLate({ record, around, strikes, run }: Case): boolean {
-  const { firstDue, express } = limits;
-  const noTime = around.calmAt + firstDue + express.dead + SWEEPS > record.deadlineAt;
+  const noTime = around.calmAt + limits.firstDue + ENGINES.express.dead + SWEEPS > record.deadlineAt;
   return noTime && (strikes.length > 0 || around.executions.get(run) !== 'SUCCEEDED' || around.strikes.some(isDeath));
 }
 
@@ -176,7 +176,7 @@ function ranOut({ around, run, record, write }: Case): boolean {
   const start = around.starts.get(run)?.find(({ done }) => done)?.at;
   if (begun === undefined || start === undefined) return around.calmAt > record.deadlineAt;
   const whole = record.deadlineAt - record.createdAt;
-  const most = isExpress(record) ? Math.min(whole, limits.express.work) : whole;
+  const most = isExpress(record) ? Math.min(whole, ENGINES.express.work) : whole;
   const seconds = Math.max(1, Math.floor(Math.min(most, record.deadlineAt - begun) / 1_000));
   const limit = (seconds * 1_000) / around.timeScale;
   const moved = movedBetween(start, write.at, around);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ENGINES } from '../../../../functions/tasks/engines.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
@@ -151,7 +152,7 @@ async function settle(
   /** What was lost on Express starts again once it is probably over; of a round that begins now the same holds. */
   const restart = async () => {
     for (let sweeps = 0; sweeps < EXPRESS_SWEEPS; sweeps++) {
-      clock.advance(limits.express.dead + MINUTE);
+      clock.advance(ENGINES.express.dead + MINUTE);
       await world.sweep();
       await world.quiet();
       await goOn();

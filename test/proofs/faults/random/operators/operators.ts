@@ -83,7 +83,7 @@ export function operatorsIn({ planned, lives, connect, storm, bug = (real) => re
     const id = newTaskKey({ kind: 'anonymous' }, now).taskId.slice(0, -END) + taskId.slice(-END);
     const twin = create(
       { owner: `task#${id}`, taskId: id },
-      { ...TWIN, express: context.machineOf(TWIN.tool)?.express === true },
+      { ...TWIN, engine: context.machineOf(TWIN.tool)?.engine },
       now,
     );
     // It works on while it is searched for.
