@@ -79,7 +79,7 @@ describe.each(Object.entries(connected))('%s', (name, connect) => {
     const server = taskServer([['working'], ['working', step], ['working', step], ['working', {}], ['completed']]);
     const heard: unknown[] = [];
     await resumeTask(await connect(server), 'T', { onProgress: (progress) => void heard.push(progress) });
-    expect(heard).toEqual([
+    expect(heard).toStrictEqual([
       { taskId: 'T', status: 'working' },
       { taskId: 'T', status: 'working', message: 'step 1' },
       { taskId: 'T', status: 'working' },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
 import { instantPauses } from './instant.ts';
 import { cut, DONE, inTurn, OLD, Refusal, task, taskServer, throwing, turns } from './scripted.ts';
@@ -23,6 +23,7 @@ test('asks for the result when the task has ended, not before', async () => {
   });
   await expect(resumeTask(await OLD(server), 'T')).rejects.toThrow('cancelled');
   expect(server.methods()).toEqual(['tasks/get', 'tasks/get', 'tasks/get', 'tasks/result']);
+  expect(server.asked.map(({ params }) => params.taskId)).toEqual(['T', 'T', 'T', 'T']);
 });
 
 test('a result that is lost after the end of the task is asked for again', async () => {
@@ -80,4 +81,33 @@ test('a call with a key that is aborted while its answer is lost is not sent aga
   await expect(callTask(await OLD(server), 'tool', {}, options)).rejects.toThrow('enough');
   await turns();
   expect(server.methods()).toEqual(['tools/call']);
+});
+
+test('a status that comes after an abort is no progress', async () => {
+  const stop = new AbortController();
+  const answer = later();
+  const server = taskServer([], { 'tasks/get': () => answer.promise });
+  const onProgress = () => expect.unreachable();
+  const call = resumeTask(await OLD(server), 'T', { signal: stop.signal, onProgress });
+  await expect.poll(() => server.methods()).toEqual(['tasks/get']);
+  stop.abort(new Error('enough'));
+  await expect(call).rejects.toThrow('enough');
+  answer.resolve(task.legacy('completed'));
+  await turns();
+  expect(server.methods()).toEqual(['tasks/get', 'tasks/cancel']);
+});
+
+test('a call may wait for its answer for 24 days, not for the minute of the clients', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const server = taskServer([['completed']], { 'tools/call': () => new Promise(() => {}) });
+  let ended = false;
+  const call = callTask(await OLD(server), 'tool').finally(() => {
+    ended = true;
+  });
+  call.catch(() => {});
+  await vi.waitUntil(() => server.asked.length > 0);
+  await vi.advanceTimersByTimeAsync(24 * 86_400_000);
+  vi.useRealTimers();
+  await turns();
+  expect(ended).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { Client } from '@modelcontextprotocol/client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
 import { portOf } from '../../../functions/client/port.ts';
 import { instantPauses } from './instant.ts';
@@ -57,6 +57,7 @@ test('an HTTP error fails with the error in its body, or as the transport has th
   expect(await failed(refused)).toMatchObject({ code: -32601, message: 'no such method' });
   expect(await failed(throwing(http(401)))).toMatchObject({ message: 'HTTP 401' });
   expect(await failed(throwing(http(403, { message: 'Forbidden' })))).toMatchObject({ message: 'HTTP 403' });
+  expect(await failed(throwing(http(403, [])))).toMatchObject({ message: 'HTTP 403' });
 });
 
 test('answers to requests of the program, and what comes late, go to the client', async () => {
@@ -103,19 +104,27 @@ test('a client without a connection fails by name', () => {
   expect(() => portOf(new Client({ name: 'test', version: '1' }), {})).toThrow('The client is not connected');
 });
 
-test('an abort ends a request that gets no answer, and a request leaves no listener', async () => {
-  const stop = new AbortController();
-  const server = taskServer([], { 'tasks/get': () => new Promise(() => {}) });
-  const port = portOf(await NEW(server), {});
-  const { signal } = stop;
-  const asked = port.dispatch({ method: 'tasks/get', params: { taskId: 'T' } }, { signal });
-  await turns();
-  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  stop.abort(new Error('enough'));
-  await expect(asked).rejects.toThrow('enough');
+describe('a request', () => {
+  const get = { method: 'tasks/get', params: { taskId: 'T' } };
 
-  const other = portOf(await NEW(taskServer([['completed']])), {});
-  const fresh = new AbortController();
-  await other.dispatch({ method: 'tasks/get', params: { taskId: 'T' } }, { signal: fresh.signal });
-  expect(getEventListeners(fresh.signal, 'abort')).toEqual([]);
+  test.each([new Error('enough'), null, 'a text'])('that is aborted ends with the reason: %s', async (reason) => {
+    const stop = new AbortController();
+    const server = taskServer([], { 'tasks/get': () => new Promise(() => {}) });
+    const asked = portOf(await NEW(server), {}).dispatch(get, { signal: stop.signal });
+    await turns();
+    stop.abort(reason);
+    await expect(asked).rejects.toBe(reason);
+    expect(server.options).toEqual([expect.objectContaining({ requestSignal: stop.signal })]);
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  });
+
+  test('may have no signal, and leaves the transport as the first one has left it', async () => {
+    const server = taskServer([['completed']]);
+    const port = portOf(await NEW(server), {});
+    expect(await port.dispatch(get)).toMatchObject({ kind: 'result' });
+    const { onmessage } = server;
+    expect(await port.dispatch(get)).toMatchObject({ kind: 'result' });
+    expect(server.onmessage).toBe(onmessage);
+    expect(server.options[0]).not.toHaveProperty('requestSignal');
+  });
 });

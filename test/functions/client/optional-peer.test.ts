@@ -4,22 +4,32 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const CLIENT = join(import.meta.dirname, '../../../functions/client/index.ts');
-/** A program in which imports of this module fail. It prints why a call has failed. */
-async function withoutModule(missing: string): Promise<string> {
+/** A program with a client of this revision, in which imports of this module fail. It prints what a call has ended with. */
+async function withoutModule(missing: string, era: 'modern' | 'legacy'): Promise<string> {
   const program = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
       if (name.startsWith('${missing}')) throw new Error('Cannot find ' + name);
       return next(name, context);
     } });
     const { callTask } = await import(${JSON.stringify(CLIENT)});
-    await callTask({ getProtocolEra: () => 'modern' }, 'tool').catch(({ message }) => console.log(message));`;
+    const refused = Object.assign(new Error(), { code: -32601 });
+    const client = {
+      getProtocolEra: () => '${era}',
+      request: ({ params }) => params.task ? Promise.reject(refused) : Promise.resolve('the result'),
+    };
+    const print = (text) => console.log(text);
+    await callTask(client, 'tool').then(print, ({ message }) => print(message));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
   return stdout.trim();
 }
 
 test('says what to install if the tasks package is missing, but not for another module', async () => {
-  expect(await withoutModule('@modelcontextprotocol/ext-tasks')).toBe(
+  expect(await withoutModule('@modelcontextprotocol/ext-tasks', 'modern')).toBe(
     'Tasks of @modelcontextprotocol/client need: npm install @modelcontextprotocol/ext-tasks',
   );
-  expect(await withoutModule('./port.ts')).toBe('Cannot find ./port.ts');
+  expect(await withoutModule('./port.ts', 'modern')).toBe('Cannot find ./port.ts');
+});
+
+test('a client of one package needs no other one', async () => {
+  expect(await withoutModule('@modelcontextprotocol/', 'legacy')).toBe('the result');
 });

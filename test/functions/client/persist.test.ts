@@ -1,5 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { Lost, persist } from '../../../functions/client/persist.ts';
+import { instantPauses } from './instant.ts';
+
+const pauses = instantPauses();
 
 const passing = [
   new TypeError('fetch failed'),
@@ -8,7 +11,7 @@ const passing = [
   Object.assign(new Error('bad gateway'), { code: 502 }),
 ];
 
-test.concurrent.each(passing)('what the network or the server could not do is tried again: %s', async (error) => {
+test.each(passing)('what the network or the server could not do is tried again: %s', async (error) => {
   const work = vi.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValueOnce('done');
   expect(await persist(work, undefined)).toBe('done');
   expect(work).toHaveBeenCalledTimes(2);
@@ -24,8 +27,11 @@ test('what was answered is not tried again', async () => {
 
 test('an abort ends the wait for the next try', async () => {
   const stop = new AbortController();
-  const work = vi.fn<() => Promise<string>>().mockRejectedValue(new TypeError('fetch failed'));
-  setTimeout(() => stop.abort(), 50);
+  const work = vi.fn<() => Promise<string>>().mockImplementation(async () => {
+    setImmediate(() => stop.abort());
+    throw new TypeError('fetch failed');
+  });
   await expect(persist(work, stop.signal)).rejects.toThrow('aborted');
   expect(work).toHaveBeenCalledOnce();
+  expect(pauses).toEqual([1_000]);
 });

@@ -41,6 +41,8 @@ export class Scripted {
   readonly asked: Message[] = [];
   /** What the client answered to requests of the server. */
   readonly answers: Message[] = [];
+  /** With what each of them was sent. */
+  readonly options: object[] = [];
   onmessage?: (message: Message) => void;
   onclose?: () => void;
   readonly handlers: Readonly<Record<string, Handler>>;
@@ -64,7 +66,10 @@ export class Scripted {
     const { id, method, params } = message;
     if (method === undefined) this.answers.push(message);
     if (method === undefined || id === undefined) return;
-    if (HANDSHAKE[method] === undefined) this.asked.push(message);
+    if (HANDSHAKE[method] === undefined) {
+      this.asked.push(message);
+      this.options.push(options);
+    }
     try {
       const handler = this.handlers[method];
       if (handler === undefined) throw new Refusal(-32601, `Method not found: ${method}`);
