@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { byOperator } from '../../../functions/operator/acts/act.ts';
-import type { TaskEvent, TaskRecord } from '../../../functions/tasks/record.ts';
-import { answer } from '../../../functions/tasks/transitions/answers.ts';
-import { create } from '../../../functions/tasks/transitions/begin.ts';
-import { cancel } from '../../../functions/tasks/transitions/end.ts';
+import { byOperator } from '../../../../functions/operator/acts/act.ts';
+import type { TaskEvent, TaskRecord } from '../../../../functions/tasks/record.ts';
+import { answer } from '../../../../functions/tasks/transitions/answers.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 const ann = { who: 'ann', reason: 'INC-7' };

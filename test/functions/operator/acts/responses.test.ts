@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { responsesFrom } from '../../../functions/operator/acts/responses.ts';
+import { responsesFrom } from '../../../../functions/operator/acts/responses.ts';
 
 const form = (properties: object) => ({
   method: 'elicitation/create',

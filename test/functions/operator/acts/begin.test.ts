@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { begin } from '../../../functions/operator/acts/begin.ts';
-import type { OperatorContext } from '../../../functions/operator/context.ts';
-import { limits } from '../../../functions/tasks/limits.ts';
-import { operatorReads } from '../../../functions/tasks/table/operator-reads.ts';
-import { create } from '../../../functions/tasks/transitions/begin.ts';
-import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
+import { begin } from '../../../../functions/operator/acts/begin.ts';
+import type { OperatorContext } from '../../../../functions/operator/context.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { operatorReads } from '../../../../functions/tasks/table/operator-reads.ts';
+import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { memoryEngine, TABLE } from '../../../support/engine/memory.ts';
 
 const task = { tool: 't', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 
