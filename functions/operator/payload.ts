@@ -34,12 +34,18 @@ export async function payloadOf(record: TaskRecord, context: OperatorContext): P
       ...(first && { arguments: parsed(first.arguments) }),
       ...(Object.keys(questions).length > 0 && { questions }),
       ...(Object.keys(answers).length > 0 && { answers }),
-      ...(result !== undefined && { result: parsed(result) ?? result }),
+      ...(result !== undefined && { result: valueIn(result) }),
     };
   } catch (error) {
     if (!isDenied(error) && (error as { code?: string }).code !== 'AccessDenied') throw error;
     throw new NotAllowed(`The payload of task ${record.taskId}`, 'payload', 'read it');
   }
+}
+
+/** A result that is no JSON stays a text. */
+function valueIn(text: string): unknown {
+  const value = parsed(text);
+  return value === undefined ? text : value;
 }
 
 /** What the first run of a task began with. */

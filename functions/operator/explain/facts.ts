@@ -1,6 +1,7 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
+import { isSeen } from '../../tasks/transitions/run.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { isDenied, type RunFacts } from '../runs.ts';
 import { runsOf } from '../show.ts';
@@ -78,6 +79,12 @@ export function isDeployedSince({ record, tool, run }: TaskFacts): boolean {
   const began = run?.startedAt ?? record.createdAt;
   return tool?.changedAt !== undefined && tool.changedAt > began && record.status === 'working';
 }
+
+/** Whether the run of its round has ended. One that was seen, and is missing, was deleted with its workflow. */
+export const isRunOver = ({ record, run }: TaskFacts): boolean =>
+  run?.status === 'missing'
+    ? isSeen(record)
+    : run !== undefined && run.status !== 'RUNNING' && run.status !== 'unknown';
 
 /** A round that was answered, or a new task, has had its time to start. */
 export const isStartOver = ({ record, now }: TaskFacts): boolean => now > record.updatedAt + limits.startWithin;

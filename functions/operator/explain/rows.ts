@@ -3,7 +3,7 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
 import { errorOf, utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
-import { failuresOf, isDeployedSince, isStartOver, type TaskFacts } from './facts.ts';
+import { failuresOf, isDeployedSince, isRunOver, isStartOver, type TaskFacts } from './facts.ts';
 import { machineFailure, WORKING_ROWS } from './working.ts';
 
 /** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
@@ -128,10 +128,11 @@ export const ROWS: readonly Row[] = [
   {
     name: 'lost end',
     row: '13',
-    fits: (facts) =>
-      works(facts) && facts.run !== undefined && !['RUNNING', 'missing', 'unknown'].includes(facts.run.status),
+    fits: (facts) => works(facts) && isRunOver(facts),
     why: ({ run }) => [
-      `Its run has ended (${run?.status}${run?.error === undefined ? '' : `, ${run.error}`}) and has not written an outcome.`,
+      run?.status === 'missing'
+        ? 'Its run was seen, and is not there any more. It has not written an outcome.'
+        : `Its run has ended (${run?.status}${run?.error === undefined ? '' : `, ${run.error}`}) and has not written an outcome.`,
       'The event of the run, or the next check of the sweep, ends the task: within an hour and 5 minutes.',
     ],
     next: () => OPEN_END,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findTask } from '../../../functions/operator/find.ts';
+import { findTask, isWholeId } from '../../../functions/operator/find.ts';
+import { createdAtOf } from '../../../functions/tasks/ids.ts';
 import type { Status, TaskKey } from '../../../functions/tasks/record.ts';
 import type { OperatorReads } from '../../../functions/tasks/table/operator-reads.ts';
 
@@ -119,4 +120,43 @@ test('a whole id that does not say when it was made is taken from a search that 
   const keyed = task(END, { status: 'completed', taskId: 'k'.repeat(36) });
   const { reads } = readsOf([keyed, ...flood(40_001, { status: 'completed' })]);
   expect(await findTask(keyed.taskId, undefined, reads)).toEqual(keyOf(keyed));
+});
+
+describe('an id in the index', () => {
+  test('is one task, though the index still shows it in the status before, too', async () => {
+    const moving = task(END);
+    const { reads } = readsOf([moving, { ...moving, status: 'completed' }]);
+    expect(await findTask(END, undefined, reads)).toEqual(keyOf(moving));
+  });
+
+  test('of two owners is ambiguous, though the two ids are the same', async () => {
+    const { reads } = readsOf([task(END), task(END, { owner: 'owner#ben' })]);
+    await expect(findTask(END, undefined, reads)).rejects.toThrow('2 tasks end in');
+  });
+
+  test('of a caller with an identity is found near the time that the whole id says', async () => {
+    const anns = task(END);
+    const asked: object[] = [];
+    const reads = {
+      get: async () => undefined,
+      inStatus: async (status: Status, selection: object) => {
+        asked.push(selection);
+        return { tasks: status === 'failed' ? [task('other'), anns] : [] };
+      },
+    } as unknown as OperatorReads;
+    expect(await findTask(anns.taskId.toUpperCase(), undefined, reads)).toEqual(anns);
+    const createdAt = createdAtOf(anns.taskId);
+    expect(asked).toEqual(Array(5).fill({ createdFrom: createdAt, createdUntil: createdAt }));
+  });
+});
+
+test.each([
+  ['01m81rnzam'.padEnd(36, '0'), true],
+  [`${'s'.repeat(26)}_${'0'.repeat(36)}`, true],
+  [`…${'0'.repeat(36)}`, true],
+  ['0'.repeat(35), false],
+  [`x${'0'.repeat(36)}`, false],
+  [`${'0'.repeat(36)}x`, false],
+])('%s is a whole id: %s', (id, whole) => {
+  expect(isWholeId(id)).toBe(whole);
 });

@@ -4,7 +4,7 @@ import { BEFORE_TASKS, PROGRESS_PARTITION } from '../../../functions/tasks/attri
 import { byDocumentClient } from '../../../functions/tasks/aws/dynamodb.ts';
 import { workflow } from '../../../functions/tasks/aws/workflow.ts';
 import { executionArnOf } from '../../../functions/tasks/ids.ts';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import type { TaskRecord, Writer } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { documentClient } from './client.ts';
@@ -23,8 +23,10 @@ export class Killed extends Error {}
 /**
  * The engine's ports in memory, for tests: the real store, input store and workflow, on a table, an S3 and a Step Functions
  * of plain objects. What DynamoDB refuses is refused here: test/contract holds both against the same cases.
+ *
+ * @param writer named in the events that the store writes
  */
-export function memoryEngine(now: () => number) {
+export function memoryEngine(now: () => number, writer?: Writer) {
   const table = createTable(now, () => {});
   const dynamoDb = byDocumentClient(documentClient(table, async (_what, carryOut) => carryOut(false)));
   const objects = createObjects();
@@ -59,7 +61,7 @@ export function memoryEngine(now: () => number) {
     did,
     /** Dies at the n-th of these calls instead of making it, or right after it. */
     kill,
-    store: noted(taskStore(dynamoDb, TABLE), ['create', 'get', 'apply', 'applyBlind', 'postpone']),
+    store: noted(taskStore(dynamoDb, TABLE, writer), ['create', 'get', 'apply', 'applyBlind', 'postpone']),
     workflow: noted<Workflow>(workflow(stepFunctions, MACHINES), ['start', 'stop']),
     describe: noted({ describe: describer(stepFunctions) }, ['describe']).describe,
     inputs: inputStore(objects),

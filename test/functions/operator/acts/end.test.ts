@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest';
+import { cancelTask, failTask } from '../../../../functions/operator/acts/end.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
+import {
+  ann,
+  arnOf,
+  asking,
+  denied,
+  EXPRESS_TOOL,
+  failing,
+  KEY,
+  MINUTE,
+  operatorOn,
+  repeating,
+  T0,
+  task,
+} from '../operators.ts';
+
+const running = (record: TaskRecord = task(), ...more: [Parameters<typeof operatorOn>[1]?]) => {
+  const server = operatorOn([record], ...more);
+  server.executions.put(arnOf(record.round));
+  return server;
+};
+const DEADLINE = task().deadlineAt;
+
+describe.each([
+  ['cancel', cancelTask, 'cancelled', 'Cancelled'],
+  ['fail', failTask, 'failed', 'Failed'],
+] as const)('%s of an operator', (act, endTask, status, word) => {
+  test('ends the task, then stops its run, and says who and why', async () => {
+    const { context, records, executions, did, audited } = running();
+    const outcome = await endTask(KEY, ann, context);
+    expect(outcome).toEqual({ taskId: KEY.taskId, done: true, message: `${word}. Its run is stopped` });
+    expect(did).toEqual(['applyBlind', 'stop']);
+    expect(records.get(KEY.taskId)).toMatchObject({ status, updatedAt: T0 + MINUTE });
+    expect(records.get(KEY.taskId)?.events?.at(-1)).toMatchObject({ at: T0 + MINUTE, what: status, ...ann });
+    expect(executions.get(arnOf())?.status).toBe('ABORTED');
+    const { owner, tool } = task();
+    expect(audited).toEqual([{ act, taskId: KEY.taskId, owner, tool, ...ann, done: true, outcome: outcome.message }]);
+  });
+
+  test('changes nothing of a task that has ended, and says how it ended', async () => {
+    const ended = task({ status: 'completed', updatedAt: T0 + 5_000, events: [{ at: T0 + 5_000, what: 'completed' }] });
+    const { context, records, did, audited } = running(ended);
+    expect(await endTask(KEY, ann, context)).toMatchObject({
+      done: false,
+      message: `Nothing to ${act}: it is completed already, since 2023-11-14 22:13:25Z`,
+    });
+    expect(did).toEqual([]);
+    expect(records.get(KEY.taskId)).toEqual(ended);
+    expect(audited).toMatchObject([{ done: false }]);
+  });
+
+  test('after the deadline only writes the failure that every reader is about to see', async () => {
+    const { context, clock, records, executions } = running();
+    clock.now = DEADLINE + 10_001;
+    expect(await endTask(KEY, ann, context)).toMatchObject({
+      done: false,
+      message: 'Its deadline had passed: it is failed, as every reader was about to see',
+    });
+    expect(records.get(KEY.taskId)).toMatchObject({ status: 'failed', failure: 'NotFinished' });
+    expect(executions.get(arnOf())?.status).toBe('ABORTED');
+  });
+
+  test('up to 10 s after the deadline of a task that works it still counts', async () => {
+    const { context, clock, records } = running();
+    clock.now = DEADLINE + 10_000;
+    expect(await endTask(KEY, ann, context)).toMatchObject({ done: true });
+    expect(records.get(KEY.taskId)).toMatchObject({ status });
+  });
+
+  test('30 s after the deadline there is nothing to end: every reader sees the failure', async () => {
+    const { context, clock, did } = running();
+    clock.now = DEADLINE + 30_001;
+    expect(await endTask(KEY, ann, context)).toMatchObject({
+      done: false,
+      message: expect.stringContaining(`Nothing to ${act}: it is failed already`),
+    });
+    expect(did).toEqual([]);
+  });
+
+  test('loses to another writer that ends the task meanwhile, and says so', async () => {
+    const server = running();
+    const { context, records } = server;
+    const other = records.get(KEY.taskId) ?? task();
+    const store = {
+      ...context.store,
+      async applyBlind() {
+        records.set({ ...other, status: 'completed', updatedAt: T0 + 9_000 });
+        return false;
+      },
+    };
+    const outcome = await endTask(KEY, ann, { ...context, store });
+    expect(outcome).toMatchObject({
+      done: false,
+      message: expect.stringContaining('Not done: it is completed already'),
+    });
+    expect(server.did).toEqual([]);
+  });
+
+  test('of a task that has changed without an end asks to try again', async () => {
+    const { context } = running();
+    const store = { ...context.store, applyBlind: async () => false };
+    expect(await endTask(KEY, ann, { ...context, store })).toMatchObject({
+      done: false,
+      message: 'Not done: it has changed meanwhile, and is working: try again',
+    });
+  });
+
+  test('on Express stops nothing, and says that the run goes on', async () => {
+    const { context, did } = running(task({ express: true }), EXPRESS_TOOL);
+    expect(await endTask(KEY, ann, context)).toMatchObject({
+      done: true,
+      message: `${word}. Its run cannot be stopped: it goes on until its tool looks, and changes nothing`,
+    });
+    expect(did).toEqual(['applyBlind']);
+  });
+
+  test('whose write the AWS client repeats, as its answer was lost, is done: its run is stopped', async () => {
+    const server = running();
+    expect(await endTask(KEY, ann, repeating(server))).toMatchObject({ done: true });
+    expect(server.executions.get(arnOf())?.status).toBe('ABORTED');
+    expect(server.audited).toMatchObject([{ done: true }]);
+  });
+
+  test('whose write gets no answer says that it is not known, and so does its audit line', async () => {
+    const server = running();
+    const message = `It is not known whether this was done (TypeError): see mcp-task-server tasks show ${KEY.taskId}`;
+    expect(await endTask(KEY, ann, failing(server, new TypeError('down')))).toMatchObject({ done: false, message });
+    expect(server.audited).toMatchObject([{ act, done: false, outcome: message }]);
+  });
+
+  test('that cannot read the task has done nothing: it throws, and writes no audit line', async () => {
+    const { context, audited } = running();
+    const reads = { ...context.reads, get: () => Promise.reject(new TypeError('down')) };
+    await expect(endTask(KEY, ann, { ...context, reads })).rejects.toThrow('down');
+    expect(audited).toEqual([]);
+  });
+
+  test('without the right to write changes nothing, and names the policy', async () => {
+    const server = running();
+    await expect(endTask(KEY, ann, failing(server, denied()))).rejects.toThrow(
+      `Task ${KEY.taskId} is unchanged: your credentials may not change it. The act policy of the server allows it`,
+    );
+    expect(server.records.get(KEY.taskId)).toEqual(task());
+  });
+
+  test('names no attribute that holds payload: it goes with the record', async () => {
+    const { context, records } = running(asking());
+    await endTask(KEY, ann, context);
+    const { asked, arguments: args } = asking();
+    expect(records.get(KEY.taskId)).toMatchObject({ status, asked, arguments: args });
+    expect(records.get(KEY.taskId)).not.toHaveProperty('due');
+  });
+});
+
+test('a cancel names an operator to the client, a failure has its own reason', async () => {
+  const [one, other] = [running(), running()];
+  await cancelTask(KEY, ann, one.context);
+  expect(one.records.get(KEY.taskId)).toMatchObject({ statusMessage: 'Cancelled by an operator' });
+  await failTask(KEY, ann, other.context);
+  expect(other.records.get(KEY.taskId)).toMatchObject({ failure: 'EndedByOperator' });
+  expect(JSON.stringify(other.records.get(KEY.taskId)?.error)).not.toContain('INC-7');
+});
+
+test('a cancel of a task that was cancelled a moment ago stops its run once more', async () => {
+  const key = { ...KEY, taskId: 'cancelled' };
+  const { context, executions } = operatorOn([{ ...task(), ...key, ...cancel(T0 + MINUTE - 1).set }]);
+  executions.put(arnOf(1, key.taskId));
+  expect(await cancelTask(key, ann, context)).toMatchObject({ done: false });
+  expect(executions.get(arnOf(1, key.taskId))?.status).toBe('ABORTED');
+});
+
+test('a task whose tool is gone is ended all the same', async () => {
+  const { context, did } = operatorOn([task()], null);
+  expect(await cancelTask(KEY, ann, context)).toMatchObject({ done: true });
+  expect(did).toEqual(['applyBlind']);
+});
+
+test('what is not there, and what another release wrote, is refused by name', async () => {
+  const { context, records } = operatorOn();
+  await expect(cancelTask(KEY, ann, context)).rejects.toThrow(`No task '${KEY.taskId}': it may have expired`);
+  records.set(task({ version: 99 }));
+  await expect(cancelTask(KEY, ann, context)).rejects.toThrow('was stored by another release of the server');
+});
