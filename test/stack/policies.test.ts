@@ -1,5 +1,7 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
 import { McpTaskServer, oauth } from '../../lib/index.ts';
@@ -72,4 +74,89 @@ function substituted(value: unknown): unknown {
  */
 test('no policy is wider, and no condition looser, than policies.snap says (G-16)', async () => {
   await expect(`${policies().join('\n')}\n`).toMatchFileSnapshot('policies.snap');
+});
+
+/** What is allowed on the key of the stack: by resource, `<service by way of which>: <actions>`. */
+function keyUses(stack: Stack): Record<string, string[]> {
+  const resources = Object.entries(Template.fromStack(stack).toJSON().Resources as Record<string, Resource>);
+  const uses = resources.flatMap(([name, { Type, Properties }]) => {
+    const { PolicyDocument, Policies = [] } = Properties ?? {};
+    const documents = [PolicyDocument, ...Policies.map((one) => one.PolicyDocument)] as (
+      | { Statement?: object[] }
+      | undefined
+    )[];
+    const said = documents.flatMap((document) => document?.Statement ?? []).map((one) => JSON.stringify(one));
+    const onKey = said.filter((text) => text.includes('"kms:') && text.includes('"kms:ViaService"'));
+    const texts = onKey.map((text) => {
+      const [, service] = /"kms:ViaService":\{"Fn::Join":\["",\["(\w+)\.us-east-1\."/.exec(text) ?? [];
+      expect(text).toContain('"Resource":{"Fn::GetAtt":["K');
+      return `${service}: ${[...text.matchAll(/"kms:(\w+)"(?!:)/g)].map(([, action]) => action).join(' ')}`;
+    });
+    return texts.length > 0 && Type.startsWith('AWS::IAM::')
+      ? [[name.replace(/(RoleDefaultPolicy|Role)?[0-9A-F]{8}$/, ''), texts] as const]
+      : [];
+  });
+  return Object.fromEntries(uses);
+}
+
+test('a key of the customer is used by way of the services that use it, and by no other action', () => {
+  const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
+  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const server = new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
+  const handler = inlineFunction(stack);
+  server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
+  const table =
+    'dynamodb: Decrypt DescribeKey Encrypt ReEncryptFrom ReEncryptTo GenerateDataKey GenerateDataKeyWithoutPlaintext';
+  const [read, write] = ['s3: Decrypt', 's3: GenerateDataKey'];
+  const [letters, runs] = ['sqs: Decrypt GenerateDataKey', 'states: Decrypt'];
+  expect(keyUses(stack)).toEqual({
+    ServerEndpoint: [table, read, write, 'secretsmanager: Decrypt', runs],
+    ServerSigningKey: ['secretsmanager: Decrypt GenerateDataKey'],
+    ServerTaskEvents: [table, read, write, letters],
+    ServerReconciler: [table, read, write, runs, letters],
+    ServerProgress1: [table, write],
+    ServerToolwork: [table],
+    ServerOperatorRead: [table],
+    ServerOperatorAct: [table, runs],
+    ServerOperatorPayload: [table, read, write, runs],
+  });
+});
+
+test('services that use the key by themselves are in its policy, for this account only', () => {
+  const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1', account: '111111111111' } });
+  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
+  const [key] = Object.values(Template.fromStack(stack).findResources('AWS::KMS::Key'));
+  const statements: { Principal: { Service?: string }; Action: unknown; Condition?: unknown }[] =
+    key?.Properties.KeyPolicy.Statement ?? [];
+  const of = (service: string) => statements.filter(({ Principal }) => Principal.Service === service);
+  expect(of('events.amazonaws.com')).toEqual([
+    {
+      ...{ Effect: 'Allow', Principal: { Service: 'events.amazonaws.com' }, Resource: '*' },
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey'],
+      Condition: { StringEquals: { 'aws:SourceAccount': '111111111111' } },
+    },
+  ]);
+  const [logs] = of('logs.us-east-1.amazonaws.com');
+  expect(logs).toMatchObject({
+    Action: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:Describe*'],
+    Resource: '*',
+  });
+  const condition = JSON.stringify(logs?.Condition);
+  expect(condition).toContain('kms:EncryptionContext:aws:logs:arn');
+  expect(condition).toContain(':logs:us-east-1:111111111111:log-group:*');
+});
+
+test('a tool whose role is not known gets no policy, and synth says what to allow', () => {
+  const stack = new Stack(new App(), 'S');
+  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const server = new McpTaskServer(stack, 'Server', { auth });
+  const handler = LambdaFunction.fromFunctionArn(stack, 'F', 'arn:aws:lambda:us-east-1:111111111111:function:f');
+  server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
+  const policies = Object.keys(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+  expect(policies.filter((name) => name.includes('Progress'))).toEqual([]);
+  Annotations.fromStack(stack).hasWarning(
+    '/S/Server',
+    Match.stringLikeRegexp('S/F has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem'),
+  );
 });
