@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
 import { devPage, runConsole } from '../../../bin/console/index.ts';
 import type { Console } from '../../../bin/console/server.ts';
 import { OperatorError } from '../../../functions/operator/errors.ts';
@@ -7,12 +7,16 @@ import { close, listen } from '../../../local/testing.ts';
 import { KEY, operatorOn, task } from '../../functions/operator/operators.ts';
 import { acting, send } from './console.ts';
 
-// What it replaces may already be loaded: test files share a process.
+// Test files share a process: what this one replaces may be loaded before, and is loaded again after.
 vi.hoisted(() => vi.resetModules());
 const connected = vi.hoisted(() => ({ connect: async (_target: object, _around: object): Promise<unknown> => ({}) }));
 vi.mock('../../../bin/tasks/connect.ts', () => ({
   connect: (target: object, around: object) => connected.connect(target, around),
 }));
+afterAll(() => {
+  vi.doUnmock('../../../bin/tasks/connect.ts');
+  vi.resetModules();
+});
 
 /** `mcp-task-server console`, and what it has printed. */
 async function run(...args: string[]) {

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connect } from '../../../../bin/tasks/connect.ts';
 import { SERVER_MARK, type ServerMark } from '../../../../functions/operator/server-mark.ts';
 
@@ -19,6 +19,10 @@ afterEach(() => {
   cloudFormation.reset();
   sts.reset();
   vi.unstubAllEnvs();
+});
+afterAll(() => {
+  cloudFormation.restore();
+  sts.restore();
 });
 
 const at = (minute: number) => new Date(minute * 60_000);

@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runTasks } from '../../../../bin/tasks/index.ts';
 import { KEY, MINUTE, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
 
-// What it replaces may already be loaded: test files share a process.
+// Test files share a process: what this one replaces may be loaded before, and is loaded again after.
 vi.hoisted(() => vi.resetModules());
 const connected = vi.hoisted(() => ({ context: undefined as unknown, targets: [] as unknown[] }));
 vi.mock('../../../../bin/tasks/connect.ts', () => ({
@@ -12,6 +12,10 @@ vi.mock('../../../../bin/tasks/connect.ts', () => ({
   },
 }));
 beforeEach(() => void connected.targets.splice(0));
+afterAll(() => {
+  vi.doUnmock('../../../../bin/tasks/connect.ts');
+  vi.resetModules();
+});
 
 const OWNER = ['--owner', KEY.owner];
 const id = (n: number) => `01m81rnzam${String(n).padStart(26, '0')}`;

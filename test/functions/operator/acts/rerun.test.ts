@@ -186,7 +186,7 @@ describe('a second rerun of one task', () => {
     expect(await rerunTask(KEY, false, operator, server.context)).toMatchObject({ done: false });
   });
 
-  test('that the AWS client has sent twice, as the first answer was lost, is its own: its run starts', async () => {
+  test('that the AWS client has sent twice, as the first answer was lost, starts its run', async () => {
     const server = operatorOn([neverStarted()]);
     expect(await rerunTask(KEY, false, ann, repeating(server))).toMatchObject({ done: true });
     expect(server.executions.all()).toHaveLength(1);
