@@ -123,7 +123,7 @@ export const bugs = {
     file: isCode,
     plant: (text) =>
       text.replace(
-        /if\(([\w$]+)\.round===1\|\|[\w$]+\(\1\)\|\|([\w$]+)\.now\(\)>=\1\.deadlineAt\|\|[\w$]+\(\1,\2\.machineOf\(\1\.tool\)\)\)return/,
+        /if\(([\w$]+)\.round===1\|\|[\w$]+\(\1\)\|\|([\w$]+)\.now\(\)>=\1\.deadlineAt\|\|[^;]*?\)return/,
         'if($1.round===1)return',
       ),
   },
