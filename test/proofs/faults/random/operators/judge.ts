@@ -4,6 +4,8 @@ import { isRepeatable } from '../tools.ts';
 import type { Write } from '../writes.ts';
 import type { Performed } from './operators.ts';
 
+/** A search that has read every task. */
+const FOUND_NONE = /^No task '.*\. It may have expired$/;
 /** What a verb adds to the events of a record. */
 const MARK = { cancel: 'cancelled', fail: 'failed', answer: 'answered', rerun: 'created' } as const;
 /** An operator who reads this looks at the task: the act may have been carried out, and may not. */
@@ -69,7 +71,7 @@ const isTooLate = (message: string, record: TaskRecord | undefined): boolean =>
 
 /** Nothing was done, as the operator did not name one task. Or the search failed. */
 const isRefused = ({ outcome, error }: Performed, landed: number): boolean =>
-  outcome === undefined && landed === 0 && error !== undefined;
+  outcome === undefined && landed === 0 && error !== undefined && !FOUND_NONE.test(error.message);
 
 /** Both tasks were in one status all the while that they were searched for: a search reads one status after the other. */
 function isSure({ taskId, search }: Performed, writes: Evidence['writes']): boolean {
