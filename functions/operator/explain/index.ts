@@ -5,6 +5,7 @@ import type { OperatorContext } from '../context.ts';
 import { readTask } from '../show.ts';
 import { recordOf } from '../view.ts';
 import { factsOf, healthOf, type ServerHealth } from './facts.ts';
+import { RERUN } from './row.ts';
 import { ROWS } from './rows.ts';
 
 /** Why a task is not done, or why it ended so. */
@@ -25,8 +26,6 @@ export interface Explanation {
   /** What else is wrong with the server. */
   readonly also: readonly string[];
 }
-
-const RERUN = /^mcp-task-server tasks rerun /;
 
 /**
  * Explains one task.
@@ -55,7 +54,7 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
   const row = ROWS.find(({ fits }) => fits(facts));
   const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
   const refusal = open ? undefined : rerunRefusal(record, facts.tool, facts.run);
-  const next = (row?.next(facts) ?? []).filter((command) => refusal === undefined || !RERUN.test(command));
+  const next = (row?.next(facts) ?? []).filter((command) => refusal === undefined || command !== RERUN);
   return {
     taskId,
     status: facts.seen?.status ?? 'gone',

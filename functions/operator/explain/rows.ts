@@ -1,39 +1,13 @@
-import { FAILURES, type FailureReason } from '../../tasks/failures.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
-import { errorOf, utc } from '../view.ts';
+import { utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isRunOver, isStartOver, type TaskFacts } from './facts.ts';
-import { machineFailure, WORKING_ROWS } from './working.ts';
-
-/** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
-export interface Row {
-  readonly name: string;
-  /** The row of docs/crash-table.md, or another page. */
-  readonly row: string;
-  readonly fits: (facts: TaskFacts) => boolean;
-  /** Plain sentences. */
-  readonly why: (facts: TaskFacts) => readonly string[];
-  /** What to do, as commands. `ID` stands for the id. */
-  readonly next: (facts: TaskFacts) => readonly string[];
-}
-
-/** By lib/workflow/definition.ts. */
-const THROTTLED =
-  /^Lambda\.(TooManyRequests|Resource(Conflict|NotReady)|CodeArtifact|SnapStart|S3Files|EC2|Ec2|ENI|Eni|Subnet|EFS|Efs)/;
-const CRASHED = /^Runtime\.|^Sandbox\.|^Lambda\.(Unknown|ServiceException|AWSLambda|SdkClient|ClientExecution)/;
+import { FAILED_ROWS } from './failed.ts';
+import { CRASHED, LOGS, operatorOf, type Row, rerun, THROTTLED, times } from './row.ts';
+import { WORKING_ROWS } from './working.ts';
 
 const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
-const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
-/** Whether it failed for one of these reasons. */
-const because =
-  (...reasons: readonly FailureReason[]) =>
-  (facts: TaskFacts) =>
-    failed(facts) && facts.seen?.failure !== undefined && reasons.includes(facts.seen.failure);
-const message = ({ seen, record }: TaskFacts) => errorOf(seen ?? record)?.message ?? '';
-const rerun = () => ['mcp-task-server tasks rerun ID --reason TEXT'];
-const logs = () => ['mcp-task-server tasks logs ID'];
-const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 const OPEN_END = ['mcp-task-server tasks cancel ID --reason TEXT'];
 
 export const ROWS: readonly Row[] = [
@@ -56,13 +30,6 @@ export const ROWS: readonly Row[] = [
       'Nothing runs meanwhile.',
     ],
     next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
-  },
-  {
-    name: 'its questions were not answered',
-    row: FAILURES.NotAnswered.row,
-    fits: because('NotAnswered'),
-    why: () => ['It asked its client, and no answer came before its deadline.'],
-    next: rerun,
   },
   {
     name: 'its tool is gone',
@@ -93,7 +60,7 @@ export const ROWS: readonly Row[] = [
         ? 'Its tool may be repeated, so the workflow tries again: twice after a crash, 6 times after an unclear answer.'
         : 'Its tool may not be repeated: the workflow writes the failure.',
     ],
-    next: logs,
+    next: () => [LOGS],
   },
   {
     name: 'lost start',
@@ -156,95 +123,7 @@ export const ROWS: readonly Row[] = [
     next: () => ['mcp-task-server tasks show ID --watch'],
   },
   ...WORKING_ROWS,
-  {
-    name: 'idempotency key expired',
-    row: FAILURES.KeyExpired.row,
-    fits: because('KeyExpired'),
-    why: () => [
-      'Its idempotency key belonged to an older task, which has expired. Step Functions keeps the name of that run for 90 days.',
-      'Nothing ran for this task. The client has to call again with a new key.',
-    ],
-    next: () => [],
-  },
-  {
-    name: 'could not be started',
-    row: FAILURES.NotStarted.row,
-    fits: because('NotStarted'),
-    why: () => [
-      'Its first run was never started: Step Functions refused it, or the endpoint died before it. Nothing ran.',
-    ],
-    next: rerun,
-  },
-  {
-    name: 'ended by an operator',
-    row: FAILURES.EndedByOperator.row,
-    fits: because('EndedByOperator'),
-    why: (facts) => [`An operator ended it${operatorOf(facts)}.`],
-    next: rerun,
-  },
-  {
-    name: 'throttled until its deadline',
-    row: FAILURES.Throttled.row,
-    fits: (facts) => because('TimedOut', 'Throttled')(facts) && failuresOf(facts, THROTTLED).length > 0,
-    why: (facts) => [`Lambda refused its function ${times(failuresOf(facts, THROTTLED).length)}, until the deadline.`],
-    next: () => ['aws lambda get-account-settings --query AccountLimit', ...rerun()],
-  },
-  {
-    name: 'out of time',
-    row: FAILURES.TimedOut.row,
-    fits: because('TimedOut', 'NotFinished'),
-    why: (facts) => [
-      `It did not end within the timeout of its tool (${facts.reason}).`,
-      ...(facts.seen?.failure === 'NotFinished'
-        ? ['No run wrote an outcome, so every reader computed this one (row 21).']
-        : []),
-    ],
-    next: () => [...logs(), ...rerun()],
-  },
-  {
-    name: 'crashed',
-    row: FAILURES.Crashed.row,
-    fits: because('Crashed'),
-    why: (facts) => {
-      const tries = failuresOf(facts, CRASHED).length;
-      return [
-        `Its function crashed (${facts.reason})${tries > 1 ? `, ${times(tries)} in a row: the workflow had tried it again` : ''}.`,
-        ...(facts.reason === 'Runtime.ExitError' ? ['Its process ended: out of memory, or an exit of its own.'] : []),
-      ];
-    },
-    next: () => [...logs(), ...rerun()],
-  },
-  {
-    name: 'input lost',
-    row: FAILURES.InputLost.row,
-    fits: because('InputLost'),
-    why: () => ['What it was called with, or asked, lay in S3 and is gone or changed there.'],
-    next: () => [],
-  },
-  {
-    name: 'questions not valid',
-    row: FAILURES.AnswerInvalid.row,
-    fits: because('InputRequestInvalid', 'InputNotSupported', 'InputRequestTooLarge', 'AnswerInvalid'),
-    why: (facts) => [`${message(facts)} (${facts.reason}).`],
-    next: logs,
-  },
-  {
-    name: 'its run ended without a result',
-    row: FAILURES.RunLost.row,
-    fits: because('RunLost'),
-    why: (facts) => [`Its run was stopped, timed out or died before it wrote an outcome (${facts.reason}).`],
-    next: () => ['mcp-task-server tasks show ID', ...rerun()],
-  },
-  {
-    name: 'failed',
-    row: '7',
-    fits: failed,
-    why: (facts) => [
-      `${message(facts)}${facts.reason === undefined ? '' : ` (${facts.reason})`}.`,
-      ...machineFailure(facts),
-    ],
-    next: () => [...logs(), ...rerun()],
-  },
+  ...FAILED_ROWS,
   {
     name: 'result does not fit its schema',
     row: 'A-19',
@@ -274,7 +153,7 @@ export const ROWS: readonly Row[] = [
         ? 'Its arguments were refused before its tool ran.'
         : 'Its tool returned an error, which the client shows to the model.',
     ],
-    next: () => ['mcp-task-server tasks show ID --payload', ...logs()],
+    next: () => ['mcp-task-server tasks show ID --payload', LOGS],
   },
   {
     name: 'completed',
@@ -291,9 +170,3 @@ export const ROWS: readonly Row[] = [
     next: () => [],
   },
 ];
-
-function operatorOf({ record }: TaskFacts): string {
-  const event = record.events?.findLast(({ what }) => what === record.status);
-  if (event?.by !== 'operator') return '';
-  return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
-}
