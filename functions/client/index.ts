@@ -41,13 +41,17 @@ export async function resumeTask(
   return (await import('./legacy.ts')).resumeTask(known, taskId, options);
 }
 
-/** Loads the tasks package, which is an optional peer. */
+/** What Node calls an error of `import`, and of `require`, for a package that is not installed. */
+const NOT_INSTALLED: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
+/** Loads the tasks package, which is an optional peer, and then the code that needs it. */
 async function modern(): Promise<typeof import('./modern.ts')> {
   try {
-    return await import('./modern.ts');
+    await import('@modelcontextprotocol/ext-tasks/client');
   } catch (error) {
-    if (!String(error).includes('@modelcontextprotocol/ext-tasks')) throw error;
+    if (!NOT_INSTALLED.includes((error as { code?: unknown }).code)) throw error;
     const message = 'Tasks of @modelcontextprotocol/client need: npm install @modelcontextprotocol/ext-tasks';
     throw new Error(message, { cause: error });
   }
+  return import('./modern.ts');
 }

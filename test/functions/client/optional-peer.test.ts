@@ -4,11 +4,11 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const CLIENT = join(import.meta.dirname, '../../../functions/client/index.ts');
-/** A program with a client of this revision, in which imports of this module fail. It prints what a call has ended with. */
-async function withoutModule(missing: string, era: 'modern' | 'legacy'): Promise<string> {
+/** A program with a client of this revision, in which imports of this module fail. It prints the error or the result of a call. */
+async function withoutModule(missing: string, era: 'modern' | 'legacy', code?: string): Promise<string> {
   const program = `import { registerHooks } from 'node:module';
     registerHooks({ resolve(name, context, next) {
-      if (name.startsWith('${missing}')) throw new Error('Cannot find ' + name);
+      if (name.startsWith('${missing}')) throw Object.assign(new Error('Any text'), { code: '${code}' });
       return next(name, context);
     } });
     const { callTask } = await import(${JSON.stringify(CLIENT)});
@@ -23,11 +23,13 @@ async function withoutModule(missing: string, era: 'modern' | 'legacy'): Promise
   return stdout.trim();
 }
 
-test('says what to install if the tasks package is missing, but not for another module', async () => {
-  expect(await withoutModule('@modelcontextprotocol/ext-tasks', 'modern')).toBe(
+test('says what to install if the tasks package is missing, but not after another error', async () => {
+  const [tasks, missing] = ['@modelcontextprotocol/ext-tasks', 'ERR_MODULE_NOT_FOUND'];
+  expect(await withoutModule(tasks, 'modern', missing)).toBe(
     'Tasks of @modelcontextprotocol/client need: npm install @modelcontextprotocol/ext-tasks',
   );
-  expect(await withoutModule('./port.ts', 'modern')).toBe('Cannot find ./port.ts');
+  expect(await withoutModule(tasks, 'modern', 'EACCES')).toBe('Any text');
+  expect(await withoutModule('./port.ts', 'modern', missing)).toBe('Any text');
 });
 
 test('a client of one package needs no other one', async () => {

@@ -2,30 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { rerunRefusal } from '../../../functions/operator/acts/rerun.ts';
-import { ROWS } from '../../../functions/operator/explain/rows.ts';
 import { FAILURES, type FailureReason, failure, RUN_FAILURES, runFailure } from '../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { fail } from '../../../functions/tasks/transitions/end.ts';
-
-// Messages are for people: no code decides by one.
 
 const ROOT = join(import.meta.dirname, '../../..');
 const REASONS = Object.keys(FAILURES) as FailureReason[];
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 const tool = { machineArn: 'arn', repeatable: false, timeout: 60_000 };
 const created = create({ owner: 'o', taskId: 'a' }, task, 1);
-
-const decisionsOn = (record: TaskRecord) => {
-  const facts = { record, seen: record, now: 9, run: undefined, tool, reason: undefined, misfit: undefined };
-  return { row: ROWS.find(({ fits }) => fits(facts))?.name, rerun: rerunRefusal(record, tool, undefined) };
-};
-
-test.each(REASONS)('explain and rerun decide on %s alike, whatever its message says', (reason) => {
-  const failed: TaskRecord = { ...created, ...fail(failure(reason), 2).set };
-  const error = JSON.stringify({ ...failure(reason).error, message: 'Lorem ipsum' });
-  expect(decisionsOn({ ...failed, statusMessage: 'Lorem ipsum', error })).toEqual(decisionsOn(failed));
-});
 
 test('each failure has a row of explain that names its row of the crash table', () => {
   const pages = readFileSync(join(ROOT, 'docs/crash-table.md'), 'utf8');
@@ -38,7 +24,7 @@ test('each failure has a row of explain that names its row of the crash table', 
 test('only a task whose start failed is run again without force, if its tool may not be repeated', () => {
   const free = REASONS.filter((reason) => {
     const record: TaskRecord = { ...created, ...fail(failure(reason), 2).set };
-    return decisionsOn(record).rerun === undefined;
+    return rerunRefusal(record, tool, undefined) === undefined;
   });
   expect(free).toEqual(['NotStarted']);
 });
