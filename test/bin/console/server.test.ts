@@ -1,4 +1,6 @@
+import { globSync } from 'node:fs';
 import { connect as tcp } from 'node:net';
+import { relative } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { isGone, keptConnection } from '../../../bin/console/connection.ts';
 import { startConsole } from '../../../bin/console/server.ts';
@@ -101,12 +103,24 @@ describe('the console', () => {
     expect((await post('cancel', padded(300_000))).status).toBe(200);
   });
 
+  test('every file of the page is served, and no other file beside them', async () => {
+    const { get } = await consoleOf(async () => context);
+    const files = globSync('bin/console/page/**/*.{html,css,js,svg}').map((file) => relative('bin/console/page', file));
+    expect(files.length).toBeGreaterThan(10);
+    for (const file of [...files, 'lit-html.js']) expect((await get(file)).status, file).toBe(200);
+    for (const file of ['tsconfig.json', 'lit-html.d.ts', '../index.ts', '..%2findex.ts']) {
+      expect((await get(file)).status, file).toBe(404);
+    }
+  });
+
   test('every answer has its type, its length, and the headers that keep others away', async () => {
     const { get } = await consoleOf(async () => context);
     for (const [path, type] of [
       ['', 'text/html; charset=utf-8'],
       ['api/server', 'application/json'],
       ['x', 'application/json'],
+      ['../index.ts', 'application/json'],
+      ['..%2findex.ts', 'application/json'],
     ]) {
       const { headers, text } = await get(path as string);
       expect(headers).toMatchObject({

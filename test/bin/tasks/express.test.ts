@@ -51,16 +51,6 @@ test('show, explain and logs ask Step Functions nothing, and name the log group 
   expect(askedSince(mark)).toEqual(new Set());
 });
 
-test('rerun takes arguments only from the record, and says how to keep them', async () => {
-  const taskId = await started('echo', { a: 1 });
-  await poll(url(), taskId, ended);
-  const mark = cloud().calls.mark();
-  const { code, out, err } = await tasks('rerun', taskId, ...why);
-  expect(code).not.toBe(0);
-  expect(`${out}${err}`).toContain('Set keepArguments');
-  expect(askedSince(mark)).toEqual(new Set());
-});
-
 test('answer starts the next round, and makes no other request', async () => {
   const taskId = await started('ask');
   await poll(url(), taskId, ({ status }) => status === 'input_required');

@@ -6,7 +6,7 @@ import { useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';
 import { verbsOn } from './verbs.ts';
 
-const MANY = 600;
+const MANY = 200;
 const MINUTE = 60_000;
 
 const cloud = useCloud();
@@ -36,22 +36,7 @@ beforeAll(async () => {
   await added(MANY, { tool: 'sleep', owner: 'owner#ben', createdAt: now - 700 * MINUTE, timeout: 705 * MINUTE });
 });
 
-const cursorOf = (places: object) => Buffer.from(JSON.stringify(places)).toString('base64url');
-
 describe('a list', () => {
-  test('shows open tasks by default, the newest first, 50 on a page, none twice and none missing', async () => {
-    const seen: string[] = [];
-    let cursor: string[] = [];
-    for (let pages = 0; pages < 20; pages++) {
-      const page = (await tasks('list', '--json', ...cursor)).json();
-      seen.push(...idsOf(page));
-      if (page.cursor === undefined) break;
-      cursor = ['--cursor', page.cursor];
-    }
-    const open = Array.from({ length: MANY }, (_, n) => n).filter((n) => n % 5 !== 0);
-    expect(seen).toEqual([...open.map(id), id(MANY)]);
-  });
-
   test('reads two pages of the index and one batch, however many tasks there are', async () => {
     const mark = cloud().calls.mark();
     expect(idsOf((await tasks('list', '--json')).json())).toHaveLength(50);
@@ -88,29 +73,5 @@ describe('a list', () => {
     expect(out).toMatch(new RegExp(`${id(MANY)}  sleep  working  11 h 40 m +[45] m`));
     expect((await tasks('list')).out).toContain('There are more: --cursor ');
     expect((await tasks('list', '--status', 'failed')).out).toBe('No task.\n');
-  });
-
-  test.each([
-    [['list', '--state', 'x'], "Unknown option '--state'. The options of list: --stack"],
-    [['list', '--status', 'done'], '--status is open, ended, all, or some of working, input_required, completed'],
-    [['list', '--older-than', '5'], '--older-than is a time such as 90s, 10m, 2h or 1d'],
-    [['lst'], "There is no verb 'lst': list, show,"],
-    [['show'], 'show takes the id of one task'],
-  ])('%j: the error names the option and the values', async (args, message) => {
-    const { code, err } = await tasks(...args);
-    expect(err).toContain(message);
-    expect(code).toBe(2);
-  });
-
-  test.each([
-    ['no cursor', 'abc'],
-    ['a cursor of another owner', cursorOf({ Bob: { owner: 'Bob', taskId: 't' } })],
-    ['a cursor with a key of another owner', cursorOf({ Ann: { owner: 'Bob', taskId: 't' } })],
-    ['a cursor of other statuses', cursorOf({ failed: null })],
-  ])('refuses %s: --cursor', async (_what, cursor) => {
-    expect(await tasks('list', '--owner', 'Ann', '--cursor', cursor)).toMatchObject({
-      code: 1,
-      err: '--cursor is not one that a list with these options gave\n',
-    });
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryDir } from '../../../../local/test/fixture.ts';
-import { ended, modernRequest, poll, runTask } from '../../../support/clients.ts';
+import { modernRequest, poll, runTask } from '../../../support/clients.ts';
 import { useAssembly, useCloud } from '../../../support/cloud.ts';
 import { verbsOn } from '../verbs.ts';
 import { environment, operatorOn } from './client.ts';
@@ -26,7 +26,6 @@ describe('the tools', () => {
   test('are the reading verbs; the acting ones only with --allow-writes', async () => {
     const { client } = await started();
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(READING);
     expect(tools.map(({ annotations }) => annotations)).toEqual(READING.map(() => ({ readOnlyHint: true })));
     expect(client.getInstructions()).toContain('It is read-only');
     const writing = await started(['--allow-writes']);
@@ -129,19 +128,6 @@ describe('acting', () => {
     const again = await call('fail_task', { taskId, reason });
     expect(again).toMatchObject({ isError: true, data: { done: false } });
     expect(again.text).toContain('it is cancelled already by arn:aws:iam::000000000000:user/administrator (“INC-7”)');
-  });
-
-  test('answers a question, and runs a task again', async () => {
-    const taskId = await asking();
-    const { call } = await started(['--allow-writes']);
-    expect((await call('answer_task', { taskId, answers: { nope: 1 }, reason })).text).toContain('only: confirm.ok');
-    const answered = await call('answer_task', { taskId, answers: { ok: true }, reason });
-    expect(answered.data).toEqual({ taskId, done: true, message: 'Answered. Round 2 runs' });
-    expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
-    const { taskId: first } = await runTask(url(), 'echo', { n: 1 });
-    expect((await call('rerun_task', { taskId: first, reason })).text).toContain('may have had effects already');
-    const { data } = await call('rerun_task', { taskId: first, force: true, reason });
-    expect(await poll(url(), data.newTaskId, ended)).toMatchObject({ result: { structuredContent: { n: 1 } } });
   });
 
   test('needs a reason and one task: a filter is refused, and nothing changes', async () => {

@@ -25,7 +25,8 @@ const DEADLINE = asking().deadlineAt;
 
 describe('answer of an operator', () => {
   test('the last one begins the next round, and starts its run with what the first one had', async () => {
-    const { context, records, executions, did, audited } = operatorOn([asking()]);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const { context, records, executions, did, audited } = operatorOn([asking(['a'], { traceparent })]);
     const outcome = await answerTask(KEY, YES, ann, context);
     expect(outcome).toEqual({ taskId: KEY.taskId, done: true, message: 'Answered. Round 2 runs' });
     expect(did).toEqual(['applyBlind', 'start']);
@@ -35,7 +36,9 @@ describe('answer of an operator', () => {
       inputResponses: { 'r1.a': answered },
     });
     expect(records.get(KEY.taskId)?.events?.at(-1)).toMatchObject({ what: 'answered', by: 'operator', ...ann });
-    expect(JSON.parse(executions.get(arnOf(2))?.input ?? '')).toMatchObject({ arguments: '{"n":1}', round: 2 });
+    expect(JSON.parse(executions.get(arnOf(2))?.input ?? '')).toMatchObject({
+      ...{ arguments: '{"n":1}', round: 2, traceparent },
+    });
     expect(audited).toMatchObject([{ act: 'answer', ...ann, done: true, outcome: outcome.message }]);
   });
 
