@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { type Answer, legacySession, modernMessage, modernRequest, openStream } from '../support/clients.ts';
+import { type Answer, legacySession, modernRequest } from '../support/clients.ts';
 import { useCloud } from '../support/cloud.ts';
 
 // Calls without a task wait one second here; the tools of these tests take longer.
@@ -82,18 +82,4 @@ describe.concurrent.each(ERAS)('tools for clients that know no tasks, %s', (era)
     const running = cloud().stepFunctions.executions();
     expect(running.find(({ name }) => name.startsWith(taskId))?.status).not.toBe('RUNNING');
   });
-});
-
-test('a window closes on the stream of a call just the same (A-07, D-26)', async () => {
-  const { body, headers } = modernMessage(
-    'tools/call',
-    { name: 'sleep', arguments: { ms: 3_000 } },
-    { capabilities: {} },
-  );
-  const _meta = { ...body.params._meta, progressToken: 'mine' };
-  const stream = await openStream(url(), { ...body, params: { ...body.params, _meta } }, headers);
-  expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream/);
-  const messages: Answer['body'][] = [];
-  for await (const { data } of stream.events) messages.push(data);
-  expect(messages).toMatchObject([{ id: body.id, result: { structuredContent: { status: 'working' } } }]);
 });

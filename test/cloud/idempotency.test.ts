@@ -19,22 +19,6 @@ async function taskIdOf(key: string): Promise<string> {
 }
 
 describe('an idempotency key', () => {
-  test('the same call again is the same task, finished or not; the work is done once', async () => {
-    const key = randomUUID();
-    const first = await call(key);
-    const again = await call(key);
-    expect(again.body.result.taskId).toBe(first.body.result.taskId);
-    const done = await poll(url(), first.body.result.taskId, ended);
-    expect((await call(key)).body.result).toMatchObject({
-      taskId: done.taskId,
-      resultType: 'task',
-    });
-    const names = cloud()
-      .stepFunctions.executions()
-      .map(({ name }) => name);
-    expect(names.filter((name) => name.startsWith(done.taskId))).toHaveLength(1);
-  });
-
   test('2025-11-25: in _meta, within a session; another session has other tasks under the same key', async () => {
     const params = { name: 'echo', arguments: {}, task: {}, _meta: { [META]: 'order-7' } };
     const [mine, other] = [await legacySession(url()), await legacySession(url())];

@@ -121,22 +121,4 @@ describe('a retry', () => {
       expect(count()).toBe(1);
     },
   );
-
-  test('200 throttles over the first minutes of a task with ten minutes: it completes', async () => {
-    const fault = refuse('TooManyRequestsException', 200);
-    expect(await runTask(url(), 'ten_minutes')).toMatchObject({
-      status: 'completed',
-      result: { structuredContent: { attempt: 200 } },
-    });
-    expect(fault.hits).toBe(200);
-  });
-
-  test('throttled until its deadline, a tool does not run after it', async () => {
-    const { file, count } = ledger();
-    const fault = refuse('TooManyRequestsException', 10_000);
-    const ran = await runTask(url(), 'brief', { ms: 0, file });
-    expect(ran).toMatchObject({ status: 'failed', error: { data: { reason: 'States.Timeout' } } });
-    expect(fault.hits).toBeLessThan(601);
-    expect(count()).toBe(0);
-  });
 });

@@ -1,10 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Cloud } from '../../../local/cloud.ts';
 import { type Answer, legacySession, modernRequest, post } from '../../support/clients.ts';
 import { issuer, useIssuer } from '../../support/issuer.ts';
 import { startOAuthCloud, startUnnamedOAuthCloud } from '../../support/oauth-cloud.ts';
-import { AUDIENCE, jwt } from '../../support/oidc.ts';
+import { AUDIENCE } from '../../support/oidc.ts';
 
 useIssuer();
 
@@ -55,38 +54,11 @@ describe.each(ERAS)('a %s client', (_era, send) => {
     expect((await send({ authorization: `bearer ${issuer.token({ aud: ['x', AUDIENCE] })}` })).status).toBe(200);
   });
 
-  const pem = () => issuer.keys.publicKey.export({ type: 'spki', format: 'pem' }) as string;
   const REFUSED: [string, () => string | undefined][] = [
     ['no token', () => undefined],
     ['another scheme', () => 'Basic YTpi'],
-    ['garbage', () => 'Bearer garbage'],
-    ['what looks like a token', () => 'Bearer a.b.c'],
     ['an expired token', () => `Bearer ${issuer.token({ exp: now() - 1 })}`],
-    ['a token that never expires', () => `Bearer ${issuer.token({ exp: undefined })}`],
-    ['a token that is not valid yet', () => `Bearer ${issuer.token({ nbf: now() + 60 })}`],
-    ['a token of another issuer', () => `Bearer ${issuer.token({ iss: 'https://evil.example' })}`],
-    ['a token without an issuer', () => `Bearer ${issuer.token({ iss: undefined })}`],
-    ['a token for another audience', () => `Bearer ${issuer.token({ aud: 'https://other.example/mcp' })}`],
-    ['a token for no audience', () => `Bearer ${issuer.token({ aud: undefined, client_id: AUDIENCE })}`],
-    ['an ID token', () => `Bearer ${issuer.token({ token_use: 'id' })}`],
-    ['a token without a subject', () => `Bearer ${issuer.token({ sub: undefined })}`],
-    ['alg none', () => `Bearer ${issuer.token({}, { alg: 'none' })}`],
-    ['alg none without a signature', () => `Bearer ${issuer.token({}, { alg: 'none' }).replace(/[^.]+$/, '')}`],
-    [
-      'key confusion: the public key as a shared secret',
-      () => {
-        const header = { alg: 'HS256', kid: issuer.keys.kid };
-        const claims = { iss: issuer.url, aud: AUDIENCE, sub: 'ann', scope: 'mcp', exp: now() + 60 };
-        return `Bearer ${jwt(header, claims, (text) => createHmac('sha256', pem()).update(text).digest())}`;
-      },
-    ],
-    ['a changed claim', () => `Bearer ${issuer.token().replace(/\.[^.]+\./, `.${claimsOf({ sub: 'ben' })}.`)}`],
-    ['a token without a key id', () => `Bearer ${issuer.token({}, { kid: undefined })}`],
   ];
-  const claimsOf = (claims: object) =>
-    Buffer.from(JSON.stringify({ iss: issuer.url, aud: AUDIENCE, scope: 'mcp', exp: now() + 60, ...claims })).toString(
-      'base64url',
-    );
   test.each(REFUSED)(
     'with %s gets a 401 that says where to get tokens (G-02 to G-04, G-06, G-08)',
     async (_title, authorization) => {
@@ -262,22 +234,4 @@ test('a session is valid only for the caller it was given to (G-14, G-15)', asyn
   expect([foreign.status, foreign.body.error.message]).toEqual([404, 'Session not found: initialize again']);
   const forged = { ...ben, 'mcp-session-id': 'a.b' };
   expect((await ann.request('ping', {}, forged)).body.error).toEqual(foreign.body.error);
-});
-
-test('keys are fetched once, and again when a token names one that is not among them', async () => {
-  const send = (header = {}) => modernRequest(url(), 'ping', {}, { headers: bearer(issuer.token({}, header)) });
-  const before = issuer.fetches();
-  const old = issuer.token({ jti: 'old' });
-  const status = async (token: string) =>
-    (await modernRequest(url(), 'tools/list', {}, { headers: bearer(token) })).status;
-  expect(await status(issuer.token({ jti: 'x' }))).toBe(200);
-  expect(issuer.fetches()).toBe(before);
-  issuer.rotate();
-  expect(await status(issuer.token())).toBe(200);
-  expect(await status(old)).toBe(200);
-  expect(issuer.fetches()).toBe(before + 1);
-  // An unknown key is fetched every ten seconds at most.
-  for (const kid of ['unknown', 'unknown', 'other']) expect(seen(await send({ kid }))).toEqual(unauthorized());
-  expect(issuer.fetches()).toBe(before + 2);
-  expect(await status(issuer.token({ jti: 'y' }))).toBe(200);
 });

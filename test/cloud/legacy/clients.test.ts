@@ -98,15 +98,6 @@ describe.concurrent('the official v1 client', () => {
     await client.close();
   });
 
-  // Once more if its window of a second was too short for a busy machine.
-  test('is asked by a call without a task, too (B-17)', { retry: 2 }, async () => {
-    const { client, asked } = await v1Client();
-    const result = await client.callTool({ name: 'ask_optional' });
-    expect(result).toMatchObject({ structuredContent: { answer: YES } });
-    expect(asked).toEqual([expect.not.objectContaining({ _meta: expect.anything() })]);
-    await client.close();
-  });
-
   test('accepts the answer of a tool that still runs as valid by its outputSchema (A-19, F-14)', async () => {
     const { client } = await v1Client();
     const { tools: listed } = await client.listTools();
@@ -190,17 +181,6 @@ describe.concurrent('ext-tasks on the official client 2.x in its legacy mode', (
     await here.close();
   });
 
-  test('answers the question of a task (C-20, C-21)', async () => {
-    const here = await taskSession();
-    const { execution, taskId } = await startTask(here, 'ask');
-    await here.waitFor(taskId, 'input_required');
-    expect(await here.result(taskId)).toMatchObject({ structuredContent: { answer: YES, round: 2 } });
-    expect(here.questions()).toEqual([['elicitation', 'Really?', taskId]]);
-    const { outcome } = await execution.settle();
-    expect(resultFromTaskOutcome(outcome)).toMatchObject({ structuredContent: { answer: YES } });
-    await here.close();
-  });
-
   test('is asked on the stream of its session, since it only polls (B-09, B-10, C-20, C-21)', async () => {
     const here = await taskSession();
     const { execution, taskId } = await startTask(here, 'ask_twice');
@@ -210,14 +190,6 @@ describe.concurrent('ext-tasks on the official client 2.x in its legacy mode', (
       ['elicitation', 'Once?', taskId],
       ['elicitation', 'Twice?', taskId],
     ]);
-    await here.close();
-  });
-
-  test('cancels a task (C-25)', async () => {
-    const here = await taskSession();
-    const { execution } = await startTask(here, 'sleep', { ms: 20_000 });
-    await execution.cancel();
-    expect((await execution.settle()).outcome).toMatchObject({ status: 'cancelled' });
     await here.close();
   });
 

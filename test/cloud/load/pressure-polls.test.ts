@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { temporaryDir } from '../../../local/test/fixture.ts';
 import { type Answer, ended, legacySession, modernRequest, poll, runTask } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 
@@ -60,52 +57,6 @@ test.each(['2026-07-28', '2025-11-25'])(
     expect((await runTask(url(), 'echo', {})).status).toBe('completed');
   },
 );
-
-test('get_task_result without a wait counts as a poll (E-29)', async () => {
-  const taskId = await working();
-  const args = { name: 'get_task_result', arguments: { taskId, waitSeconds: 0 } };
-  const ask = () => modernRequest(url(), 'tools/call', args, { capabilities: {} });
-  const { served, refused } = await hammer(ask);
-  expect(served).toBeGreaterThan(burst - 100);
-  expect(refused.status).toBe(429);
-  expect(refused.headers.get('retry-after')).toMatch(/^[1-9]$/);
-  expect(refused.body.error.message).toContain('is asked for too often');
-  await expect.poll(async () => (await ask()).status, { interval: 250 }).toBe(200);
-});
-
-test('meanwhile another client, at the poll interval of its task, is served (E-29)', async () => {
-  const taskId = await working();
-  const [, other] = await Promise.all([
-    hammer(() => modernRequest(url(), 'tasks/get', { taskId })),
-    modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 500 } }).then(({ body }) =>
-      poll(url(), body.result.taskId, ended),
-    ),
-  ]);
-  expect(other.status).toBe('completed');
-});
-
-async function created(call: Record<string, unknown>): Promise<string> {
-  let taskId: string | undefined;
-  const send = async () => (taskId ??= (await modernRequest(url(), 'tools/call', call)).body.result?.taskId);
-  await expect.poll(send, { interval: 250 }).toBeDefined();
-  return taskId ?? '';
-}
-
-test('while 60 runs wait on one worker, the endpoint answers and a new run ends; then all end', async () => {
-  const file = join(temporaryDir(), 'released');
-  const call = { name: 'hold', arguments: { file } };
-  // A busy endpoint refuses some runs, which their clients send again.
-  const taskIds = await Promise.all(Array.from({ length: 60 }, () => created(call)));
-  expect((await modernRequest(url(), 'tools/list')).status).toBe(200);
-  // In one line with the runs it would wait for all of them.
-  expect((await runTask(url(), 'echo', {})).status).toBe('completed');
-  for (const taskId of taskIds) expect((await poll(url(), taskId, () => true)).status).toBe('working');
-  writeFileSync(file, '');
-  for (const taskId of taskIds) {
-    const { result } = await poll(url(), taskId, ended);
-    expect(result.content).toEqual([{ type: 'text', text: 'released' }]);
-  }
-});
 
 describe('more calls than workers, for longer than they wait for one', () => {
   // 30 s of waiting are two here.

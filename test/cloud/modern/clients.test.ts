@@ -6,8 +6,6 @@ import { openTaskSession } from '../../support/task-session.ts';
 
 const cloud = useCloud();
 const url = () => `${cloud().url}/mcp`;
-// Here a call without a task waits for one second.
-const brief = useCloud('brief');
 const PIN = { versionNegotiation: { mode: { pin: '2026-07-28' } } } as const;
 const info = { name: 'test', version: '1' };
 
@@ -41,12 +39,6 @@ describe.concurrent('the official client 2.x, pinned to 2026-07-28', () => {
     },
   );
 
-  test('without a handler for it, it learns what is missing (D-10, D-22)', async () => {
-    const client = await connected(url());
-    await expect(client.callTool({ name: 'ask_optional' })).rejects.toMatchObject({ code: -32021 });
-    await client.close();
-  });
-
   test('knows no tasks: a tool of three seconds is answered inline, with its progress (A-22, F-10)', async () => {
     const client = await connected(url());
     const reported: number[] = [];
@@ -61,14 +53,6 @@ describe.concurrent('the official client 2.x, pinned to 2026-07-28', () => {
     expect(done.content).toEqual([{ type: 'text', text: 'done' }]);
     expect(reported.length).toBeGreaterThan(0);
     expect(reported).toEqual([...new Set(reported)].sort());
-    await client.close();
-  });
-
-  test('sees the same tools after a call as before (D-17)', async () => {
-    const client = await connected(url());
-    const { tools } = await client.listTools();
-    await client.callTool({ name: 'direct_echo' });
-    expect((await client.listTools()).tools).toEqual(tools);
     await client.close();
   });
 });
@@ -90,15 +74,6 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
     const [done, failed] = outcomes;
     expect(done && resultFromTaskOutcome(done)).toMatchObject({ structuredContent: { a: 1 } });
     expect(failed).toMatchObject({ error: { code: -32603 } });
-    await close();
-  });
-
-  test('gets an immediate result of a tool that is not a task (E-05)', async () => {
-    const { session, close } = await openTaskSession(url(), never);
-    const execution = await session.callTool('direct_echo', { a: 1 });
-    expect(execution.kind).toBe('immediate');
-    const { outcome } = await execution.settle();
-    expect(resultFromTaskOutcome(outcome)).toMatchObject({ structuredContent: { args: { a: 1 } } });
     await close();
   });
 
@@ -154,24 +129,5 @@ describe.concurrent('ext-tasks in 2026-07-28', () => {
       { structuredContent: { a: 1 } },
     ]);
     await second.close();
-  });
-});
-
-describe.concurrent('a window of one second', () => {
-  test('a client that knows no tasks gets the result of three seconds by get_task_result (F-14)', async () => {
-    const client = await connected(`${brief().url}/mcp`);
-    // With the list of tools, it checks results by their outputSchema.
-    await client.listTools();
-    const slept = await client.callTool({ name: 'sleep', arguments: { ms: 3_000 } });
-    const { taskId } = slept.structuredContent as { taskId: string };
-    const args = { taskId, waitSeconds: 20 };
-    const done = await client.callTool({ name: 'get_task_result', arguments: args });
-    expect(done.content).toEqual([{ type: 'text', text: 'slept 3000 ms' }]);
-    const promised = await client.callTool({ name: 'slow_promise' });
-    expect(promised).not.toHaveProperty('isError');
-    const { taskId: id } = promised.structuredContent as { taskId: string };
-    const kept = await client.callTool({ name: 'get_task_result', arguments: { taskId: id } });
-    expect(kept.structuredContent).toMatchObject({ status: 'completed', result: { n: 1 } });
-    await client.close();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Answer, ended, modernMessage, modernRequest, openStream, poll } from '../../support/clients.ts';
+import { type Answer, ended, modernMessage, modernRequest, openStream } from '../../support/clients.ts';
 import { useCloud } from '../../support/cloud.ts';
 
 const cloud = useCloud();
@@ -74,18 +74,4 @@ test('subscriptions/listen on 20 tasks sends each end, then ends (D-29, D-31, E-
     if (ended(task) || task.lastUpdatedAt === got.lastUpdatedAt) expect(said(task)).toEqual(said(got));
   }
   expect(notified.some(({ task }) => task.taskId === waiting && task.status === 'input_required')).toBe(true);
-});
-
-test('the end of a listen stream stops nothing else: the task continues (D-28)', async () => {
-  const taskId = await start('sleep', { ms: 1_000 });
-  const { body, headers } = modernMessage('subscriptions/listen', { notifications: { taskIds: [taskId] } });
-  const stream = await openStream(url(), body, headers);
-  const seen: unknown[] = [];
-  for await (const { data } of stream.events) {
-    seen.push((data as Answer['body']).method);
-    stream.close();
-  }
-  expect(seen).toContain('notifications/subscriptions/acknowledged');
-  const task = await poll(url(), taskId, ended);
-  expect(task).toMatchObject({ status: 'completed', result: { content: [{ text: 'slept 1000 ms' }] } });
 });

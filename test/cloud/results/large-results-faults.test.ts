@@ -29,20 +29,6 @@ describe('a forged reference shows nothing of another task (C-28, E-15)', () => 
     expect(answer.error).toEqual(unread(taskId));
     expect(JSON.stringify(answer)).not.toContain('größer');
   });
-
-  test('with a place in it, or without a hash, it is a result like any other', async () => {
-    const taskId = await finished('large', { bytes: 200_002 });
-    for (const more of [{ key: keyOf(taskId) }, {}]) {
-      const value = { resultRef: { bytes: 200_002, ...more } };
-      expect((await get(await finished('raw', { value }))).result.result.structuredContent).toEqual(value);
-    }
-  });
-
-  test('of another size than the object, it is not shown', async () => {
-    const taskId = await finished('large', { bytes: 200_003 });
-    await object('PUT', keyOf(taskId), '"'.padEnd(150_000, 'x'));
-    expect((await get(taskId)).error).toEqual(unread(taskId));
-  });
 });
 
 describe('a text that another tool has put in the place of a result', () => {
@@ -103,28 +89,10 @@ describe('while S3 does not answer', () => {
     expectSame({ content, structuredContent: structuredContent.result }, largeResult(200_000));
   });
 
-  test('a short failure goes unnoticed', async () => {
-    const taskId = await finished('large', { bytes: 200_000 });
-    large.s3 = 'failing';
-    const asked = large.asked;
-    const answer = get(taskId);
-    await expect.poll(() => large.asked, { interval: 1 }).toBe(asked + 1);
-    large.s3 = 'up';
-    expectSame((await answer).result.result, largeResult(200_000));
-  });
-
   test('an object of a try that died is not taken for the result of the next', async () => {
     const taskId = await finished('crashes', { bytes: 200_000 });
     expect(keyOf(taskId, '-a1')).toContain(taskId);
     expectSame((await get(taskId)).result.result, largeResult(200_000));
-  });
-
-  test('an object that is gone stays unread, and the task complete', async () => {
-    const client = await session();
-    const taskId = await legacyFinished(client, 'large', { bytes: 200_000 });
-    await object('DELETE', keyOf(taskId));
-    expect((await client.request('tasks/result', { taskId })).body.error).toEqual(unread(taskId));
-    expect((await client.request('tasks/get', { taskId })).body.result.status).toBe('completed');
   });
 });
 

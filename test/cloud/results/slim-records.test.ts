@@ -102,18 +102,6 @@ describe('a task with large answers', () => {
         .every((units) => units === 1),
     ).toBe(true);
   });
-
-  test('ten answers at once to two questions: the first wins, whichever are large (F-09)', async () => {
-    for (let i = 0; i < 2; i++) {
-      const taskId = await start('ask_two', {});
-      await poll(url(), taskId, asks);
-      const answers = Array.from({ length: 10 }, (_, n) => accept({ n, ...(n % 3 > 0 && { note }) }));
-      await Promise.all(answers.map((answer, n) => update(taskId, { [n % 2 ? 'r1.first' : 'r1.second']: answer })));
-      const { first, second } = (await poll(url(), taskId, ended)).result.structuredContent;
-      expect([first.content.n % 2, second.content.n % 2]).toEqual([1, 0]);
-      expect([answers[first.content.n], answers[second.content.n]]).toEqual([first, second]);
-    }
-  });
 });
 
 describe('large questions', () => {

@@ -65,6 +65,12 @@ const OTHERS: Row[] = [
   ['is bound to a key, and says typ DPoP', { typ: 'DPoP', cnf: { jkt: 'x' } }],
   ['has no audience', { aud: undefined }],
   ['never ends', { exp: undefined }],
+  ['has ended', { exp: now - 1 }],
+  ['is of another issuer', { iss: 'https://evil.example' }],
+  ['is of no issuer', { iss: undefined }],
+  ['has no subject and no client', { sub: undefined }],
+  ['says that it is not signed', {}, { alg: 'none' }],
+  ['names no key', {}, { kid: undefined }],
 ];
 
 describe('a token that its issuer has signed for us (G-03)', () => {
