@@ -58,7 +58,7 @@ describe.each(Object.entries(connect))('%s', (_name, open) => {
     await client.close();
   });
 
-  test('gets the result of a tool that never runs as a task', async () => {
+  test('gets the result of a tool that never runs as a task (E-05)', async () => {
     const client = await open();
     const result = await callTask(client, 'direct_echo', { a: 1 }, { onTask: () => expect.unreachable() });
     expect(result.structuredContent).toMatchObject({ args: { a: 1 } });

@@ -1,51 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Tool } from '../../../functions/mcp/context.ts';
-import { roundInput } from '../../../functions/tasks/round-input.ts';
-import { create } from '../../../functions/tasks/transitions/begin.ts';
 import type { Answer } from '../../support/clients.ts';
 import { clients } from './support/fake-clients.ts';
 import { fakeServer } from './support/fake-server.ts';
 
 describe('tools/call', () => {
-  test('a repeat by key that cannot start the task leaves it to the first call (row 6)', async () => {
-    const started: string[] = [];
-    const fake = fakeServer({
-      workflow: {
-        async start({ taskId }) {
-          if (started.push(taskId) > 1) throw new Error('throttled');
-        },
-        stop: async () => {},
-      },
-    });
-    const { legacy, records } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
-    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
-    await call();
-    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect(records.all().map(({ status }) => status)).toEqual(['working']);
-  });
-
-  test('a call by key that cannot start its task leaves it to a repeat (rows 2, 3 and 6)', async () => {
-    const did: string[] = [];
-    const fake = fakeServer({
-      workflow: {
-        async start() {
-          if (did.push('start') === 1) throw new Error('throttled');
-        },
-        async stop() {
-          did.push('stop');
-        },
-      },
-    });
-    const { legacy, records } = clients(fake);
-    const _meta = { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) };
-    const call = () => legacy('tools/call', { name: 'optional', task: {}, _meta });
-    expect((await call()).error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect(records.all().map(({ status }) => status)).toEqual(['working']);
-    expect((await call()).result).toMatchObject({ task: { status: 'working' } });
-    expect(did).toEqual(['start', 'start']);
-  });
-
   test('calls by one idempotency key start the same run, with arguments in any order', async () => {
     const inputs: string[] = [];
     const { legacy } = clients(
@@ -90,20 +49,6 @@ describe('tools/call', () => {
     expect(records.all().map(({ status }) => status)).toEqual(['failed']);
     // Without a key the name can only be taken by this very run, which was fast.
     expect((await legacy('tools/call', { name: 'optional', task: {} })).error).toBeUndefined();
-  });
-
-  test('two starts under one key send the same text, with stored answers in any order', () => {
-    const made = create(
-      { owner: 'o', taskId: 't' },
-      { tool: 'x', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false },
-      0,
-    );
-    const inputs = [
-      { 'r0.b': '1', 'r0.a': '2', 'r1.a': '3' },
-      { 'r1.a': '3', 'r0.a': '2', 'r0.b': '1' },
-    ].map((inputResponses) => roundInput({ ...made, inputResponses }, '{}'));
-    expect(inputs[1]).toBe(inputs[0]);
-    expect(JSON.parse(inputs[0] ?? '').inputResponses).toEqual({ a: 3, b: 1 });
   });
 
   test('a call whose start lost every answer still says which task has ended (row 3)', async () => {

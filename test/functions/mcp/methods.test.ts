@@ -81,27 +81,6 @@ describe('what the server says about itself', () => {
 });
 
 describe('tools/call', () => {
-  test('2025-11-25: nested task, a ttl is honoured up to the maximum (C-07, C-08, C-11)', async () => {
-    const { legacy, records } = clients();
-    const { result } = await legacy('tools/call', { name: 'optional', task: { ttl: 900_000 } });
-    expect(result).toEqual({
-      task: {
-        taskId: expect.any(String),
-        status: 'working',
-        createdAt: '2023-11-14T22:13:20.000Z',
-        lastUpdatedAt: '2023-11-14T22:13:20.000Z',
-        ttl: 900_000,
-        pollInterval: 1_000,
-      },
-      _meta: { 'io.modelcontextprotocol/model-immediate-response': expect.stringContaining('optional') },
-    });
-    const long = await legacy('tools/call', { name: 'optional', task: { ttl: 10 ** 12 } });
-    expect(long.result).toMatchObject({ task: { ttl: 86_400_000 } });
-    expect((await legacy('tools/call', { name: 'optional', task: { ttl: 'x' } })).error?.code).toBe(-32602);
-    expect((await legacy('tools/call', { name: 'optional', task: 5 })).error?.code).toBe(-32602);
-    expect(records.ids()).toHaveLength(2);
-  });
-
   test.each([
     ['60,000 ms, as Inspector and Strands ask', { ttl: 60_000 }, 360_000],
     ['1 ms', { ttl: 1 }, 360_000],
@@ -137,35 +116,6 @@ describe('tools/call', () => {
       _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' } },
     });
     expect(did).toEqual(['create', 'start']);
-  });
-
-  test('refused arguments are a result a model can read, and nothing runs (A-14, X-21)', async () => {
-    const { legacy, modern, did } = clients();
-    for (const reply of [
-      await legacy('tools/call', { name: 'picky' }),
-      await modern('tools/call', { name: 'picky' }),
-    ]) {
-      expect(reply.result).toMatchObject({
-        isError: true,
-        content: [{ text: 'Invalid arguments for tool picky: n must be number' }],
-      });
-    }
-    expect(did).toEqual([]);
-    expect((await modern('tools/call', { name: 'plain', arguments: [] })).error).toMatchObject({
-      code: -32602,
-      message: 'arguments must be an object',
-    });
-    const large = await modern('tools/call', { name: 'plain', arguments: { x: 'y'.repeat(200_001) } });
-    expect(large.error).toMatchObject({ code: -32602, message: expect.stringContaining('200000') });
-  });
-
-  test('work that cannot start is an error to the client, and failed in the record (row 2)', async () => {
-    const refused = Object.assign(new Error('denied'), { $metadata: { httpStatusCode: 400 } });
-    const fake = fakeServer({ workflow: { start: () => Promise.reject(refused), stop: async () => {} } });
-    const { modern, records } = clients(fake);
-    const { error } = await modern('tools/call', { name: 'optional' });
-    expect(error).toEqual({ code: -32603, message: 'The task could not be started: try again later' });
-    expect(records.all().map(({ status }) => status)).toEqual(['failed']);
   });
 
   test.each([

@@ -42,7 +42,7 @@ describe('task ids', () => {
     expect(listPartition({ kind: 'anonymous' })).toBeUndefined();
   });
 
-  test('an id holds at least 128 random bits and never repeats (C-36, E-30)', () => {
+  test('an id holds at least 128 random bits and never repeats (C-08, C-36, E-30)', () => {
     const ids = Array.from({ length: 2_000 }, () => newTaskKey({ kind: 'anonymous' }, 1).taskId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.every((id) => /^[0-9a-hjkmnp-tv-z]{36}$/.test(id))).toBe(true);

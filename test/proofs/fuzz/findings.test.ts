@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { type HttpRequest, header } from '../../../functions/mcp/http/http.ts';
-import { toolResult } from '../../../functions/mcp/wire/tool-result.ts';
-import { isQuestion } from '../../../functions/tasks/questions/question.ts';
 import { modernMessage } from '../../support/clients.ts';
 import { growsLinearly } from '../../support/growth.ts';
 import type { WireRequest } from './generate/mutate.ts';
@@ -54,28 +52,6 @@ describe('requests', () => {
 const withHeader = (accept: string): HttpRequest => ({ method: 'POST', headers: { accept }, body: '' });
 
 describe('tool results', () => {
-  const text = { type: 'text', text: 'x' };
-  const link = { type: 'resource_link', uri: 'https://a.example/', name: 'n' };
-
-  test.each<[string, object]>([
-    ["a type that every object has: 'constructor'", { type: 'constructor' }],
-    ["'toString'", { type: 'toString' }],
-    ['a type that cannot be made a text', { type: NO_TEXT }],
-    ['base64 without its padding', { type: 'image', data: 'AAA', mimeType: 'image/png' }],
-    ['an icon without a source', { ...link, icons: [{}] }],
-    ['an icon whose source is not a URI', { ...link, icons: [{ src: 'x' }] }],
-    ['a size that no client can hold', { ...link, size: 2 ** 53 }],
-  ])('a block of no published kind makes the value plain JSON: %s (A-17)', (_what, block) => {
-    const value = { content: [text, block] };
-    const plain = { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: value };
-    expect(toolResult(JSON.stringify(value))).toEqual(plain);
-  });
-
-  test('icons as they are published are sent (A-17)', () => {
-    const value = { content: [{ ...link, icons: [{ src: 'https://a.example/i', sizes: ['48x48'], theme: 'dark' }] }] };
-    expect(toolResult(JSON.stringify(value))).toEqual(value);
-  });
-
   test.each([501, 5_000, 90_000])(
     'nested %i levels deep, it is an error of the tool, for listeners too (A-15, A-17)',
     async (depth) => {
@@ -94,42 +70,7 @@ describe('tool results', () => {
 });
 
 describe('questions', () => {
-  const ask = (method: unknown, params: object) => isQuestion({ method, params });
   const form = (field: object) => ({ message: 'm', requestedSchema: { type: 'object', properties: { field } } });
-  const prompt = (more: object) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: 'x' } }],
-    maxTokens: 1,
-    ...more,
-  });
-  const saying = (content: unknown) => prompt({ messages: [{ role: 'user', content }] });
-  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
-
-  test.each<[string, unknown, object]>([
-    ["a method that every object has: 'constructor'", 'constructor', {}],
-    ["'toString'", 'toString', {}],
-    ["'__proto__'", '__proto__', {}],
-    ['a method that cannot be made a text', NO_TEXT, {}],
-    ['a field of that type', 'elicitation/create', form({ type: 'constructor' })],
-    ['a field of a type that cannot be made a text', 'elicitation/create', form({ type: NO_TEXT })],
-    ['a text for the model that has none', 'sampling/createMessage', saying({ type: 'text' })],
-    ['a block for the model of no published kind', 'sampling/createMessage', saying([{ type: 'video' }])],
-    ['more tokens than a client can hold', 'sampling/createMessage', prompt({ maxTokens: 1e21 })],
-    ['a preference of more than all', 'sampling/createMessage', prompt({ modelPreferences: { costPriority: 2 } })],
-    ['a tool without a schema', 'sampling/createMessage', prompt({ tools: [{ name: 'x' }] })],
-    ['a choice of unknown tools', 'sampling/createMessage', prompt({ toolChoice: { mode: 'any' } })],
-    ['nested deeper than any answer could be', 'elicitation/create', { ...form({ type: 'string' }), deep: deep(70) }],
-  ])('no client can be asked: %s (A-17, D-21)', (_what, method, params) => {
-    expect(ask(method, params)).toBe(false);
-  });
-
-  test.each<[string, object]>([
-    ['with tools', prompt({ tools: [{ name: 'x', inputSchema: schema }], toolChoice: { mode: 'auto' } })],
-    ['with preferences', prompt({ modelPreferences: { hints: [{ name: 'm' }], speedPriority: 0.5 } })],
-    ['on what a tool said', saying([{ type: 'tool_result', toolUseId: 'u', content: [{ type: 'text', text: 'x' }] }])],
-    ['on what it said itself', saying({ type: 'tool_use', id: 'u', name: 'x', input: {} })],
-  ])('a model can be asked: %s (D-21)', (_what, params) => {
-    expect(ask('sampling/createMessage', params)).toBe(true);
-  });
 
   test('of a task without a request, or under protocol names, is never sent (A-21, X-19)', async () => {
     const _meta = { progressToken: 5, 'io.modelcontextprotocol/related-task': { taskId: 'x' }, 'example.com/mine': 1 };
@@ -155,7 +96,3 @@ describe('questions', () => {
     });
   });
 });
-
-function deep(levels: number): unknown {
-  return levels === 0 ? null : [deep(levels - 1)];
-}

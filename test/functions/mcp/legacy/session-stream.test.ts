@@ -81,15 +81,6 @@ describe("a session's own stream", () => {
     expect((await client.request('tasks/result', { taskId })).messages).toMatchObject([{ result: {} }]);
   });
 
-  test('sends a question again, by the same id, to a client with an older event id (B-11)', async () => {
-    const { opened, client, wait } = await polled(sure);
-    wait(2_000);
-    const { eventIds, messages } = await client.listen(opened);
-    for (const seen of [eventIds[0], opened]) {
-      expect((await client.listen(seen)).messages).toEqual(messages);
-    }
-  });
-
   test('asks again after a while without an answer, since an answer can be lost (B-19, C-20)', async () => {
     const { opened, client, taskId, poll, wait } = await polled(sure);
     wait(2_000);
@@ -128,13 +119,6 @@ describe("a session's own stream", () => {
     expect([heard.length, new Set(heard).size]).toEqual([120, 120]);
   });
 
-  test('two of them at once ask what there is to ask once (B-11)', async () => {
-    const { opened, client, wait } = await polled(sure);
-    wait(2_000);
-    const both = await Promise.all([client.listen(opened), client.listen(opened)]);
-    expect(both.flatMap(({ messages }) => messages)).toHaveLength(1);
-  });
-
   test('asks what is left of several questions, and those of a later round (C-22)', async () => {
     const { opened, client, poll, wait } = await polled(two, { third: form('Third?') });
     wait(2_000);
@@ -145,16 +129,6 @@ describe("a session's own stream", () => {
     wait(2_000);
     const second = await client.listen(first.eventIds.at(-1));
     expect(second.messages).toMatchObject([{ params: { message: 'Third?' } }]);
-  });
-
-  test('asks again after an answer that was not valid (B-19)', async () => {
-    const { opened, client, poll, wait } = await polled(sure);
-    wait(2_000);
-    const first = await client.listen(opened);
-    await client.respond(first.messages[0].id, { action: 'accept', content: { ok: 'perhaps' } });
-    expect(await poll()).toBe('input_required');
-    wait(2_000);
-    expect((await client.listen(first.eventIds.at(-1))).messages).toMatchObject([{ params: { message: 'Sure?' } }]);
   });
 
   test('a client whose answers are never valid is asked five times; then the task has failed', async () => {
@@ -169,17 +143,6 @@ describe("a session's own stream", () => {
     expect(messages.at(-1)).toMatchObject({ error: { code: -32603, data: { reason: 'AnswerInvalid' } } });
   });
 
-  test('says nothing of a task that was cancelled meanwhile, and forgets it (C-25)', async () => {
-    const { opened, client, taskId, wait } = await polled(sure);
-    await client.request('tasks/cancel', { taskId });
-    wait(20_000);
-    expect((await client.listen(opened)).messages).toEqual([]);
-    wait(200_000);
-    const idle = await client.listen(opened);
-    wait(200_000);
-    expect((await client.listen(idle.eventIds[0])).retry).toBe(30_000);
-  });
-
   test('is offered to 2025-11-25 sessions that can be asked, and can be switched off (B-09, B-17)', async () => {
     const { session } = legacyServer(sure);
     expect((await (await session(everything)).listen()).status).toBe(200);
@@ -187,14 +150,5 @@ describe("a session's own stream", () => {
     expect((await (await session(everything, '2025-06-18')).listen()).status).toBe(405);
     const off = legacyServerWith({ questionStream: false }, sure);
     expect((await (await off.session(everything)).listen()).status).toBe(405);
-  });
-
-  test('takes only event ids of its own session (B-11)', async () => {
-    const { session } = legacyServer(sure);
-    const [mine, other] = [await session(), await session()];
-    const [eventId = ''] = (await mine.listen()).eventIds;
-    expect((await mine.listen(eventId)).status).toBe(200);
-    expect((await other.listen(eventId)).status).toBe(405);
-    expect((await mine.listen(`${eventId}x`)).status).toBe(405);
   });
 });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
-import { openState, sealState } from '../../../../functions/mcp/identity/request-state.ts';
+import { sealState } from '../../../../functions/mcp/identity/request-state.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
-import { limits } from '../../../../functions/tasks/limits.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { FORMS } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -129,39 +128,10 @@ describe('a question without a task', () => {
       expect(done.result.resultType).toBe('complete');
     },
   );
-
-  test.each<unknown>([5, null, [], 'sure', { sure: 5 }, { sure: null }, { sure: [yes] }, { sure: 'yes' }])(
-    'is not answered by what is not an answer: %o (D-25)',
-    async (inputResponses) => {
-      const { call, events } = client();
-      const { requestState } = (await call()).result;
-      expect((await call({ requestState, inputResponses })).error.code).toBe(-32602);
-      expect(events).toHaveLength(1);
-    },
-  );
-
-  test('is not answered by more than its limit', async () => {
-    const { call, events } = client();
-    const { error } = await call({ inputResponses: { sure: { x: 'y'.repeat(limits.inputResponses) } } });
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('32000') });
-    expect(events).toEqual([]);
-  });
 });
 
 describe('requestState is hostile (D-23)', () => {
   const refused = { code: -32602, message: 'requestState is not valid for this request' };
-
-  test('is new on each round, also of the very same call (D-23)', async () => {
-    const { call } = client(asking(3));
-    const states = new Set<string>();
-    for (let round = 0; round < 3; round++) states.add((await call()).result.requestState);
-    let requestState: string = [...states][0] ?? '';
-    for (let round = 0; round < 2; round++) {
-      ({ requestState } = (await call({ requestState, inputResponses: { sure: yes } })).result);
-      states.add(requestState);
-    }
-    expect(states.size).toBe(5);
-  });
 
   test('tampered with anywhere, it is refused, and the tool never sees it (D-23)', async () => {
     const { call, events } = client();
@@ -178,34 +148,6 @@ describe('requestState is hostile (D-23)', () => {
     expect(events).toHaveLength(1);
   });
 
-  test.each<unknown>([5, null, true, {}, ['x']])('is a string, not %o (D-23)', async (requestState) => {
-    const { call, events } = client();
-    expect((await call({ requestState })).error).toEqual(refused);
-    expect(events).toEqual([]);
-  });
-
-  test.each<[string, object, object]>([
-    ['other arguments', { a: 1 }, { a: 2 }],
-    ['more arguments', { a: 1 }, { a: 1, b: undefined, c: null }],
-    ['none', { a: 1 }, {}],
-    ['a number as a string', { a: 1 }, { a: '1' }],
-    ['an object as a list of its pairs', { a: { b: 1 } }, { a: [['b', 1]] }],
-    ['the same list, otherwise ordered', { a: [1, 2] }, { a: [2, 1] }],
-  ])('does not open for %s (D-23)', async (_what, before, after) => {
-    const { call, events } = client();
-    const { requestState } = (await call({ arguments: before })).result;
-    expect((await call({ arguments: after, requestState })).error).toEqual(refused);
-    expect(events).toHaveLength(1);
-  });
-
-  test('opens for the same arguments, however their keys are ordered (D-23)', async () => {
-    const { call } = client();
-    const { requestState } = (await call({ arguments: { a: 1, b: { c: 2, d: [] } } })).result;
-    const args = { b: { d: [], c: 2 }, a: 1 };
-    const { result } = await call({ arguments: args, requestState, inputResponses: { sure: yes } });
-    expect(result.resultType).toBe('complete');
-  });
-
   test('does not open for another tool, nor for a token of another use (D-23)', async () => {
     const { call, server } = client();
     const { requestState } = (await call()).result;
@@ -217,34 +159,6 @@ describe('requestState is hostile (D-23)', () => {
     const elsewhere = { ...server, signer: signer(async () => 'another key') };
     const foreign = await sealState(callOf({ kind: 'anonymous' }), { tool: 1 }, elsewhere);
     expect((await call({ requestState: foreign })).error).toEqual(refused);
-  });
-
-  test('does not open for another caller, nor for another method (D-23)', async () => {
-    const { server } = client();
-    const [ann, ben]: Principal[] = [
-      { kind: 'verified', key: 'ann' },
-      { kind: 'verified', key: 'ben' },
-    ];
-    if (ann === undefined || ben === undefined) throw new Error('Two callers, please');
-    const requestState = await sealState(callOf(ann), { tool: 1 }, server);
-    const open = (principal: Principal, more: Partial<Call> = {}) =>
-      openState({ ...callOf(principal, { requestState }), ...more }, server);
-    expect(await open(ann)).toMatchObject({ tool: 1 });
-    await expect(open(ben)).rejects.toMatchObject(refused);
-    await expect(open({ kind: 'anonymous' })).rejects.toMatchObject(refused);
-    await expect(open(ann, { method: 'prompts/get' })).rejects.toMatchObject(refused);
-  });
-
-  test('expires, also with a later time in it (D-23)', async () => {
-    const at = { now: 1_700_000_000_000 };
-    const { call, events } = client(asking(1), at);
-    const { requestState } = (await call()).result;
-    const answered = { requestState, inputResponses: { sure: yes } };
-    at.now += limits.requestState - 1;
-    expect((await call(answered)).result.resultType).toBe('complete');
-    at.now += 1;
-    expect((await call(answered)).error).toEqual(refused);
-    expect(events).toHaveLength(2);
   });
 
   test('of an older round, it leads to where that round led, and nothing is stored (D-23)', async () => {
