@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../cloud.ts';
 import { synthApp } from '../template/synth.ts';
@@ -47,28 +46,10 @@ describe('in an account with one concurrent execution, while a function runs', (
     expect((await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }))).StatusCode).toBe(200);
   });
 
-  test('a state machine sees Lambda.TooManyRequestsException', async () => {
-    const client = new SFNClient(clientConfig(cloud));
-    const start = { stateMachineArn: cloud.outputs.MachineArn, input: '{"id":"x"}' };
-    const { executionArn } = await client.send(new StartExecutionCommand(start));
-    await expect
-      .poll(() => client.send(new DescribeExecutionCommand({ executionArn })))
-      .toMatchObject({ status: 'FAILED', error: 'Lambda.TooManyRequestsException' });
-  });
-
   test('API Gateway answers 500, whole or streamed', async () => {
     const plain = await fetch(`${cloud.url}/plain`);
     expect([plain.status, await plain.json()]).toEqual([500, { message: 'Internal server error' }]);
     const streamed = await fetch(`${cloud.url}/start`, { method: 'POST', body: 'one' });
     expect([streamed.status, await streamed.json()]).toEqual([500, { message: 'Internal server error' }]);
-  });
-
-  test('an asynchronous invocation is accepted, and runs when there is room', async () => {
-    const before = worked();
-    const event = new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload: '{"id":"later"}' });
-    expect((await lambda.send(event)).StatusCode).toBe(202);
-    expect(worked()).toBe(before);
-    await end();
-    await expect.poll(worked).toBe(before + 1);
   });
 });

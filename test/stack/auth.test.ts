@@ -85,19 +85,6 @@ describe('oauth', () => {
     for (const type of ['ApiKey', 'UsagePlan']) template.resourceCountIs(`AWS::ApiGateway::${type}`, 0);
   });
 
-  test('the authorizer may write its logs and nothing else', () => {
-    const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) => /Authorizer/.test(id));
-    expect(policies.flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)).toEqual([
-      {
-        Effect: 'Allow',
-        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-        Resource: { 'Fn::GetAtt': [expect.stringMatching(/AuthorizerLogs/), 'Arn'] },
-      },
-    ]);
-    const role = Object.entries(template.findResources('AWS::IAM::Role')).find(([id]) => /AuthorizerRole/.test(id));
-    expect(Object.keys(role?.[1].Properties)).toEqual(['AssumeRolePolicyDocument']);
-  });
-
   const metadata = `resource_metadata="${publicUrl}${WELL_KNOWN}/mcp"`;
   const answer = (type: string) =>
     Object.values(template.findResources('AWS::ApiGateway::GatewayResponse', { Properties: { ResponseType: type } }))[0]

@@ -22,22 +22,6 @@ const template = makeStack((server, handler) => {
   server.addTool('maybe', { ...tool, taskSupport: 'optional', timeout: Duration.seconds(7) });
   server.addTool('always', { ...tool, taskSupport: 'required', annotations: { idempotentHint: true } });
 });
-const resources = template.toJSON().Resources as Record<string, { Type: string; Properties: Record<string, never> }>;
-
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Resource?: unknown;
-  Condition?: unknown;
-}
-const statements = Object.values(resources)
-  .filter(({ Type }) => Type === 'AWS::IAM::Policy' || Type === 'AWS::IAM::Role')
-  .flatMap(({ Properties: p }): Statement[] => [
-    ...((p as { PolicyDocument?: { Statement: Statement[] } }).PolicyDocument?.Statement ?? []),
-    ...((p as { Policies?: { PolicyDocument: { Statement: Statement[] } }[] }).Policies ?? []).flatMap(
-      (x) => x.PolicyDocument.Statement,
-    ),
-  ]);
 
 describe('the template', () => {
   test('has one state machine per task-capable tool, holding the very text of lib/workflow', () => {
@@ -66,23 +50,6 @@ describe('the template', () => {
       expect(method.Integration.ResponseTransferMode).toBe('STREAM');
       expect(JSON.stringify(method.Integration.Uri)).toContain('response-streaming-invocations');
     }
-  });
-
-  test('no statement has * as its resource, outside X-Ray, log delivery and ListStreams', () => {
-    const open = statements
-      .filter(({ Resource }) => [Resource].flat().includes('*'))
-      .flatMap(({ Action }) => [Action].flat());
-    expect(open.length).toBeGreaterThan(0);
-    expect(
-      open.filter(
-        (action) => !/^(xray:|dynamodb:ListStreams$|logs:\w*(LogDeliver|ResourcePolic|LogGroups))/.test(action),
-      ),
-    ).toEqual([]);
-  });
-
-  test('no statement allows whole services, Scan, or deleting', () => {
-    const actions = statements.flatMap(({ Action }) => [Action].flat());
-    expect(actions.filter((action) => action.includes('*') || /Scan|Delete(Item|Table)/.test(action))).toEqual([]);
   });
 
   test('the signing key rotates every 90 days', () => {

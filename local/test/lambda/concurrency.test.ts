@@ -203,12 +203,6 @@ describe('a caller that disconnects', () => {
     await Promise.all([first, third]);
     expect(lines).toEqual(['begin first', 'end first', 'begin third', 'end third']);
   });
-
-  it('starts nothing if its signal is aborted before', async () => {
-    const lambda = bench.open([bench.define('never', counting)]);
-    await expect(lambda.invoke('never', '{}', { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
-    expect(lambda.workers()[0]?.count).toBe(0);
-  });
 });
 
 describe('stop', () => {
@@ -237,17 +231,5 @@ describe('stop', () => {
     await pause(60);
     await lambda.stop();
     expect((await all).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  });
-});
-
-describe('background invocations', () => {
-  it('log their failures and break nothing', async () => {
-    const lines: string[] = [];
-    const source = 'exports.handler = async () => { throw new Error("in the back"); };';
-    const lambda = bench.open([bench.define('background', source)], { onLog: (_name, line) => lines.push(line) });
-    await lambda.invoke('background', '{}', { event: true });
-    await until(() => lines.some((line) => line.includes('in the back')));
-    await lambda.invoke('background', '{}', { event: true });
-    await lambda.stop();
   });
 });

@@ -119,22 +119,6 @@ describe('the SDK client', () => {
     await expect(refused(wrong)).resolves.toMatchObject({ name: 'InvalidParameterValueException' });
   });
 
-  it('is throttled, and ends when the Lambda has stopped', async () => {
-    const lambda = bench.open([bench.define('wire-throttle', source)], { maxWorkersPerFunction: 1, timeScale: 0.005 });
-    const client = await clientOf(lambda);
-    const FunctionName = 'wire-throttle';
-    await invoke(client, { FunctionName });
-    const running = invoke(client, { FunctionName, Payload: '{"ms":400}' });
-    await until(() => lambda.workers()[0]?.busy === 1);
-    await expect(invoke(client, { FunctionName })).rejects.toMatchObject({
-      name: 'TooManyRequestsException',
-      $metadata: { httpStatusCode: 429 },
-    });
-    await running;
-    await lambda.stop();
-    await expect(invoke(client, { FunctionName })).rejects.toMatchObject({ name: 'ServiceException' });
-  });
-
   it('learns which limit throttled it', async () => {
     const lambda = bench.open([bench.define('wire-full', source)], { concurrency: 1 });
     const client = await clientOf(lambda);

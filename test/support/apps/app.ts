@@ -37,7 +37,6 @@ server.addTool('returns', {
   annotations: { idempotentHint: true },
 });
 server.addTool('returns_exactly', { ...optional, description: 'Returns the given JSON, digit for digit' });
-server.addTool('ten_minutes', { ...optional, description: 'Has ten minutes', timeout: Duration.minutes(10) });
 server.addTool('hold', { ...optional, description: 'Waits for a file', timeout: Duration.minutes(10) });
 server.addTool('sleep', {
   ...optional,

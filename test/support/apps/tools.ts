@@ -130,7 +130,6 @@ const tools: Record<string, Tool> = {
   },
   big: ({ arguments: args }) => 'x'.repeat(Number(args.bytes)),
   counter: () => ({ invocations: ++invocations }),
-  ten_minutes: ({ task }) => ({ attempt: task?.attempt }),
   event: (event) => ({ event }),
   confide,
   direct_confide: confide,
