@@ -71,14 +71,6 @@ describe('tasks/list', () => {
     expect(await (await session()).request('tasks/list', { cursor: nextCursor })).toMatchObject(refused);
   });
 
-  test('tools/list has one page, so it refuses every cursor (A-20)', async () => {
-    const { client } = await many(1);
-    expect((await client.request('tools/list')).result).not.toHaveProperty('nextCursor');
-    for (const cursor of ['', 'x', 5]) {
-      expect((await client.request('tools/list', { cursor })).error.code).toBe(-32602);
-    }
-  });
-
   test('is offered only in sessions, which tell anonymous callers apart (C-02)', async () => {
     const { session, send } = setup();
     const [client, other] = [await session(), await session()];

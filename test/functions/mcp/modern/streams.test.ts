@@ -143,18 +143,6 @@ describe('subscriptions/listen', () => {
     expect(judged).toBe(3);
   });
 
-  test.each<[string, unknown]>([
-    ['no filter', undefined],
-    ['a list as filter', []],
-    ['ids that are no list', { taskIds: 'x' }],
-    ['ids as an object', { taskIds: {} }],
-    ['null', { taskIds: null }],
-    ['one id too many', { taskIds: Array.from({ length: limits.listenTasks + 1 }, (_, i) => String(i)) }],
-  ])('is refused in plain JSON: %s (A-13)', async (_what, notifications) => {
-    const { status, type, last } = await listen(clocked(), notifications);
-    expect([status, type, last.error.code]).toEqual([200, 'application/json', -32602]);
-  });
-
   test('as many ids as allowed are served', async () => {
     const taskIds = Array.from({ length: limits.listenTasks }, (_, i) => String(i));
     expect((await listen(clocked(), { taskIds })).messages[0].params.notifications).toEqual({ taskIds: [] });

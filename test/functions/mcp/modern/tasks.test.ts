@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { FORMS, type ModernOptions, TASKS } from '../../../support/clients.ts';
-import { clockedServer, manifest } from '../support/fake-server.ts';
+import { clockedServer } from '../support/fake-server.ts';
 import { legacyCall, modernCall } from '../support/posted.ts';
 
 const NOT_FOUND = { code: -32602, message: 'Task not found' };
@@ -165,20 +165,5 @@ describe('two eras, one task', () => {
       expect(update).toMatchObject({ status: 400, error: NOT_DECLARED });
     }
     expect((await modern('tasks/get', { taskId: newer })).result.status).toBe('working');
-  });
-});
-
-describe('a call that does not wait for ever (F-14)', () => {
-  test('its window closes: an error result that names the task, which goes on (F-14)', async () => {
-    const { modern, clock, records } = clients();
-    const started = clock.now;
-    const { result } = await modern('tools/call', { name: 'optional' }, { capabilities: {} });
-    expect(clock.now - started).toBe(manifest.inlineWindow);
-    const [record] = records.all();
-    expect(result).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining(String(record?.taskId)) }],
-    });
-    expect(record?.status).toBe('working');
   });
 });

@@ -38,15 +38,6 @@ describe('Accept', () => {
     }
   });
 
-  test.each(['image/png', 'text/html', 'text/plain, image/*', 'application/xml'])(
-    '406 when nothing we can send is acceptable, and nothing is done: %s (A-10)',
-    async (accept) => {
-      const fake = fakeServer();
-      const reply = await modern('tools/call', { name: 'plain' }, { headers: { accept } }, fake);
-      expect([reply.status, reply.last.error.code, fake.did]).toEqual([406, -32600, []]);
-    },
-  );
-
   test('an error is JSON with its status, for any Accept header (A-07, A-10)', async () => {
     const reply = await modern('nope', {}, { headers: { accept: 'text/event-stream' } });
     expect([reply.status, reply.headers['content-type']]).toEqual([404, 'application/json']);
@@ -108,24 +99,6 @@ describe('_meta', () => {
     const meta = { ...strange, ...body.params._meta };
     const reply = await send({ ...body, params: { ...body.params, _meta: meta } }, headers);
     expect(reply.last.result).toEqual(plain.last.result);
-  });
-
-  test('the results of a tool cannot use the reserved prefixes (A-21)', async () => {
-    const _meta = {
-      'io.modelcontextprotocol/serverInfo': { name: 'forged', version: '9' },
-      'io.modelcontextprotocol/related-task': { taskId: 'x' },
-      'dev.mcp/x': 1,
-      'tools.mcp.com/x': 1,
-      'com.example/mine': 1,
-      plain: 2,
-    };
-    const fake = fakeServer({ invoke: async () => ({ text: JSON.stringify({ content: [], _meta }) }) });
-    const { last: message } = await modern('tools/call', { name: 'plain' }, {}, fake);
-    expect(message.result._meta).toEqual({
-      'io.modelcontextprotocol/serverInfo': { name: 'fake', version: '1' },
-      'com.example/mine': 1,
-      plain: 2,
-    });
   });
 });
 
