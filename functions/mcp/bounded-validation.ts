@@ -2,6 +2,7 @@ import { Script } from 'node:vm';
 import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import type { Validator } from './manifest.ts';
+import { processorTime } from './processor-time.ts';
 
 /** Only a script with a timeout can end running JavaScript, regular expressions included. */
 const CHECK = Symbol.for('mcp-task-server.check');
@@ -16,12 +17,6 @@ const TRIES = 3;
  * each gets: the time of a repeated check is only known by the clock.
  */
 const ALL_TRIES = 1.5;
-
-/** Processor time of this thread in milliseconds. Node 22 has only the time of all threads, which ends a check earlier. */
-function processorTime(): number {
-  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process);
-  return (user + system) / 1_000;
-}
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;

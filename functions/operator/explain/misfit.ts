@@ -1,5 +1,7 @@
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { bounded } from '../../mcp/bounded-validation.ts';
+import type { Validator } from '../../mcp/manifest.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
@@ -7,6 +9,8 @@ import { payloadOf } from '../payload.ts';
 
 /** Problems that are told. */
 const MOST = 5;
+/** Characters of the place of one. */
+const LONGEST = 200;
 
 /**
  * Where the structured content of a result breaks the outputSchema of its tool, and which rule: never a value. Undefined: it
@@ -31,7 +35,11 @@ export async function misfitOf(
     strict: false,
     validateFormats: false,
   });
-  const validate = ajv.compile(outputSchema);
+  // By the bounds of the endpoint: what takes longer to check is a misfit for clients, and must not stop a console.
+  const validate = bounded(ajv.compile(outputSchema) as Validator, `a result of ${record.tool}`);
   if (validate(content)) return undefined;
-  return (validate.errors ?? []).slice(0, MOST).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
+  // Names of members may come from a client.
+  return (validate.errors ?? [])
+    .slice(0, MOST)
+    .map(({ instancePath, message }) => `${instancePath.slice(0, LONGEST) || '/'} ${message}`);
 }
