@@ -18,7 +18,7 @@ import { fail } from '../../tasks/transitions/end.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
 import { callDigest } from '../identity/request-state.ts';
-import type { ToolEntry } from '../manifest.ts';
+import { isRepeatable, type ToolEntry } from '../manifest.ts';
 import { traceparentOf } from '../protocol/trace-context.ts';
 import { currentRecord, view } from '../read/read.ts';
 import { progressTokenOf } from '../stream/held-call.ts';
@@ -122,21 +122,25 @@ const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord
 /** Throws what the client is told if the task does not run. */
 async function startRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {
   const first = await startFirst(record, input, server);
-  if (first.start === 'failed') throw notStarted(first.error);
+  if (first.start === 'failed') throw notStarted(first.error, record, server);
   if (first.start === 'taken') throw new InvalidParams(FAILURES.KeyExpired.message);
 }
 
 async function repeatRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {
   await repeatFirst(record, input, server).catch((error: unknown) => {
     logUnexpected(error, 'repeated call');
-    throw notStarted(error);
+    throw notStarted(error, record, server);
   });
 }
 
-const notStarted = (error: unknown): Error =>
-  error instanceof TooManyStarts
-    ? error
-    : new InternalError('The task could not be started: try again later', undefined, error);
+function notStarted(error: unknown, { digest, tool }: TaskRecord, { tools }: ServerContext): Error {
+  if (error instanceof TooManyStarts) {
+    // Many clients repeat a request by themselves after HTTP 429, and this one may have started its tool.
+    const entry = tools.get(tool)?.entry;
+    if (error.certain || digest !== undefined || (entry !== undefined && isRepeatable(entry))) return error;
+  }
+  return new InternalError('The task could not be started: try again later', undefined, error);
+}
 
 function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: FirstAnswers = {}): TaskRecord {
   const { params, accepts, principal, wire } = call;

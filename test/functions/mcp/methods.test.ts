@@ -119,11 +119,10 @@ describe('tools/call', () => {
   });
 
   test.each([
-    ['certainly refused: gone for every reader', true, false, ['apply']],
-    ['refused, and the table is out of reach, too: left to the sweep', true, true, ['apply']],
-    ['refused after a try whose answer was lost: fenced and stopped (row 3)', false, false, ['apply', 'stop']],
+    ['certainly refused: gone for every reader', false, ['apply']],
+    ['refused, and the table is out of reach, too: left to the sweep', true, ['apply']],
   ])('a start that is %s tells the client when to try again (row 2)', async (_title, ...given) => {
-    const [certain, down, done] = given;
+    const [down, done] = given;
     const fake = fakeServer();
     const { apply } = fake.server.store;
     fake.server.store.apply = async (...change) => {
@@ -131,7 +130,7 @@ describe('tools/call', () => {
       if (down) throw new Error('throttled');
       return changed;
     };
-    const start = () => Promise.reject(new TooManyStarts(certain));
+    const start = () => Promise.reject(new TooManyStarts(true));
     const { modern, records } = clients({
       ...fake,
       server: { ...fake.server, workflow: { ...fake.server.workflow, start } },
@@ -140,7 +139,25 @@ describe('tools/call', () => {
     expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('try again in 5 s') });
     expect(fake.did).toEqual(['create', ...done]);
     const [record] = records.all();
-    expect(record && asOf(record, 1_700_000_000_000)?.status).toBe(certain ? undefined : 'failed');
+    expect(record && asOf(record, 1_700_000_000_000)?.status).toBeUndefined();
+  });
+
+  test.each([
+    ['invites no client to repeat it', {}, {}, undefined],
+    ['can be repeated with its tool', { readOnlyHint: true }, {}, 'Unavailable'],
+    ['can be repeated by its key', {}, { 'mcp-task-server/idempotencyKey': 'k'.repeat(32) }, 'Unavailable'],
+  ])('a start without an answer, then refused, %s (row 3)', async (_title, annotations, meta, reason) => {
+    const fake = fakeServer();
+    const start = () => Promise.reject(new TooManyStarts(false));
+    const { entry, ...tool } = fake.server.tools.get('optional') as Tool;
+    const tools = new Map([['optional', { ...tool, entry: { ...entry, annotations } }]]);
+    const workflow = { ...fake.server.workflow, start };
+    const { legacy, records } = clients({ ...fake, server: { ...fake.server, workflow, tools } });
+    const { error } = await legacy('tools/call', { name: 'optional', task: {}, _meta: meta });
+    expect([error.code, error.data?.reason]).toEqual([-32603, reason]);
+    const keyed = Object.keys(meta).length > 0;
+    expect(fake.did).toEqual(keyed ? ['get', 'create'] : ['create', 'apply', 'stop']);
+    expect(records.all().map(({ status }) => status)).toEqual([keyed ? 'working' : 'failed']);
   });
 
   test('a direct call with a lost answer may have run: only a throttled one is retryable (A-15)', async () => {

@@ -73,6 +73,21 @@ test('row 3: the answer to the start is lost: started again by the same name, it
   expect(runsOf(taskId)).toHaveLength(1);
 });
 
+test('row 3: the answer to the start is lost, then no room is left: no automatic repeat', async ({ task }) => {
+  let tries = 0;
+  cloud().faults.add({ ...START, at: 'after', do: 'drop' });
+  cloud().faults.add({ ...START, when: () => ++tries === 2, do: { error: 'ThrottlingException' } });
+  const since = now();
+  const before = new Set((await records()).map(({ taskId }) => taskId));
+  const answer = await modernRequest(url(), 'tools/call', { name: 'spin', arguments: { file: '/dev/null' } });
+  expect([answer.status, answer.body.error.code, answer.body.error.data]).toEqual([200, -32603, undefined]);
+  expect(answer.headers.get('retry-after')).toBe(null);
+  settles(task, { row: 3, tookMs: now() - since, boundMs: ITS_ANSWER });
+  const [made] = (await records()).filter(({ taskId }) => !before.has(taskId));
+  expect(made).toMatchObject(NOT_STARTED);
+  await expect.poll(() => runsOf(made?.taskId ?? '')).toMatchObject([{ status: 'ABORTED' }]);
+});
+
 // This comes sooner than the table says: a task that was answered as failed can no longer change anything.
 test('row 3: every answer to the start is lost: an error, and the run can change nothing', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop', ...EACH_TIME });
