@@ -71,8 +71,10 @@ export const limits = {
    * stays below 3,000 units a second: what a partition of a table gives.
    */
   streamUnits: 8,
-  /** Bytes of tasks that one `subscriptions/listen` sends. Then it ends, and tasks/get has the rest. */
+  /** Bytes of tasks that one `subscriptions/listen` sends, or fetches from S3. Then it ends, and tasks/get has the rest. */
   listenBytes: 20_000 * KB,
+  /** In ms of the processor: once its frames took so long, it ends at the next result of S3. */
+  listenWork: 0.5 * SECOND,
   listPage: 50,
   body: 1_000 * KB,
   /** A string as the id of a request: each event id repeats it. */

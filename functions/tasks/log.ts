@@ -1,6 +1,7 @@
 import { McpError } from './errors.ts';
 import { outstanding } from './input.ts';
 import type { TaskRecord } from './record.ts';
+import { beginning } from './shape.ts';
 
 /** The name of an error. Anything else in its place may be text that a tool wrote. */
 const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
@@ -75,7 +76,7 @@ export function logUnexpected(error: unknown, where: string): void {
  */
 export function logIgnored(record: TaskRecord, ignored: number): void {
   const { taskId, tool, status } = record;
-  const open = Object.keys(outstanding(record)).slice(0, 20);
-  const openKeys = open.map((key) => key.slice(0, 64));
+  const open = Object.keys(outstanding(record)).slice(0, 5);
+  const openKeys = open.map((key) => beginning(key, 64, 100));
   logEvent('answer_ignored', { taskId, tool, status, ignored, openKeys }, 'warn');
 }

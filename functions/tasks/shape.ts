@@ -56,6 +56,24 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }
 
+const [QUOTE, BACKSLASH, OPENING, CLOSING] = [0x22, 0x5c, [0x5b, 0x7b], [0x5d, 0x7d]];
+
+/** As isDeeperThan, by the text of the JSON: a walk through a million values takes longer than to parse them. */
+export function isJsonDeeperThan(json: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < json.length; i++) {
+    const code = json.charCodeAt(i);
+    if (inString && code === BACKSLASH) i++;
+    else if (code === QUOTE) inString = !inString;
+    else if (inString) continue;
+    else if (OPENING.includes(code)) depth++;
+    else if (CLOSING.includes(code)) depth--;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
 /** The first `most` characters of a text, or fewer, so that they take at most `bytes` as JSON. */
 export function beginning(text: string, most: number, bytes: number): string {
   const some = text.slice(0, most);

@@ -6,11 +6,13 @@ import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { EventStream, messageFrame } from '../http/sse.ts';
+import { processorTime } from '../processor-time.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { resultMessage } from '../protocol/jsonrpc.ts';
 import { complete, readTasks, readTasksAgain, view } from '../read/read.ts';
+import { fetched } from '../read/results.ts';
 import { type CloseStream, held, openStream, pauseFor } from '../stream/held.ts';
-import { liesInS3, storedFrames } from '../stream/stored-frames.ts';
+import { liesInS3, storedBytes, storedFrames } from '../stream/stored-frames.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 /** How long one read waits for objects of S3, in ms: what comes later is sent after the next read. */
@@ -73,6 +75,17 @@ async function* listen(
     logUnexpected(error, call.method);
   };
   const frameOf = (record: TaskRecord) => taskFrame(record, call, server).catch(failed);
+  let work = 0;
+  const made = (frame: () => string): string | undefined => {
+    const before = processorTime();
+    try {
+      return frame();
+    } catch (error) {
+      return failed(error);
+    } finally {
+      work += processorTime() - before;
+    }
+  };
   const stored = storedFrames(frameOf);
   const sent = new Map<string, Sent>();
   let open = shown;
@@ -80,10 +93,13 @@ async function* listen(
   let room: number = limits.listenBytes;
   const said = (record: TaskRecord, frame: string): string => {
     sent.set(record.taskId, record);
-    room -= Buffer.byteLength(frame);
+    room -= bytesOf(record, frame);
     return frame;
   };
-  const hasRoom = (frame: string): boolean => room === limits.listenBytes || Buffer.byteLength(frame) <= room;
+  // A result that does not fit its schema was fetched, too.
+  const bytesOf = (record: TaskRecord, frame: string) => Math.max(Buffer.byteLength(frame), storedBytes(record));
+  const hasRoom = (record: TaskRecord, frame: string): boolean =>
+    room === limits.listenBytes || bytesOf(record, frame) <= room;
   try {
     yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
     const read = async (first: boolean) => (first ? shown : ((await readTasksAgain(open, server).catch(failed)) ?? []));
@@ -97,15 +113,19 @@ async function* listen(
       const news = seen.filter((task) => isLater(task, sent.get(task.taskId)));
       // A frame that cannot be made now is made after a later read.
       for (const record of news.filter((task) => !liesInS3(task))) {
-        const frame = await frameOf(record);
+        const make = await frameOf(record);
+        const frame = make && made(make);
         if (frame === undefined) continue;
-        if (!hasRoom(frame)) break listening;
+        if (!hasRoom(record, frame)) break listening;
         yield said(record, frame);
       }
-      for await (const { record, frame } of stored.of(news.filter(liesInS3), () => server.sleep(PATIENCE))) {
+      for await (const { record, frame: make } of stored.of(news.filter(liesInS3), () => server.sleep(PATIENCE))) {
         // A later state may have been sent meanwhile.
         if (!isLater(record, sent.get(record.taskId))) continue;
-        if (!hasRoom(frame)) break listening;
+        if (work > limits.listenWork) break listening;
+        const frame = made(make);
+        if (frame === undefined) continue;
+        if (!hasRoom(record, frame)) break listening;
         yield said(record, frame);
       }
       const over = seen.filter((task) => isTerminal(task.status) && !isLater(task, sent.get(task.taskId)));
@@ -120,8 +140,8 @@ async function* listen(
   }
 }
 
-async function taskFrame(record: TaskRecord, call: Call, server: ServerContext): Promise<string> {
-  return messageFrame(
-    taskNotification(call.id, view(await complete(record, { questions: true, result: 'shown' }, server), server)),
-  );
+/** What makes the frame: to check a result may take seconds of the processor, and the stream may end before. */
+async function taskFrame(record: TaskRecord, call: Call, server: ServerContext): Promise<() => string> {
+  const show = await fetched(await complete(record, { questions: true }, server), server);
+  return () => messageFrame(taskNotification(call.id, view(show(), server)));
 }

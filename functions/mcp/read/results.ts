@@ -3,6 +3,7 @@ import { InternalError } from '../../tasks/errors.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
+import { beginning } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext, Tool } from '../context.ts';
 import type { Validator } from '../manifest.ts';
@@ -14,18 +15,27 @@ import { errorResult, toolResult } from '../wire/tool-result.ts';
  * one.
  */
 export async function withResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  const shown = await withFetchedResult(record, server);
-  const { owner, taskId, tool, status, isError } = shown;
-  if (status === 'completed' || status === 'failed') {
-    server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
-  }
-  return shown;
+  return (await fetched(record, server))();
 }
 
-async function withFetchedResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+/** As withResult: fetches the result. What is returned checks it, which may take seconds of the processor, and shows it. */
+export async function fetched(record: TaskRecord, server: ServerContext): Promise<() => TaskRecord> {
+  const whole = await withFetchedResult(record, server);
+  return () => {
+    const shown = whole();
+    const { owner, taskId, tool, status, isError } = shown;
+    if (status === 'completed' || status === 'failed') {
+      server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
+    }
+    return shown;
+  };
+}
+
+async function withFetchedResult(record: TaskRecord, server: ServerContext): Promise<() => TaskRecord> {
   const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
-  if (stored === undefined) return record;
-  return withCheckedResult({ ...record, result: await fetchResult(record, stored, server) }, server);
+  if (stored === undefined) return () => record;
+  const result = await fetchResult(record, stored, server);
+  return () => withCheckedResult({ ...record, result }, server);
 }
 
 /** Results in S3 that fit the schema they were checked against: who polls on does not read them again. */
@@ -38,7 +48,7 @@ export async function withCheckedStatus(record: TaskRecord, server: ServerContex
   if (stored === undefined || schemaToolOf(record, server)?.validateOutput === undefined) return record;
   const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
   if (fitting.has(mark)) return record;
-  const checked = await withFetchedResult(record, server);
+  const checked = (await withFetchedResult(record, server))();
   if (checked.isError !== record.isError) return checked;
   setBounded(fitting, mark, true, REMEMBERED);
   return record;
@@ -89,14 +99,21 @@ export function checkedResult(result: ToolResult, tool: Tool | undefined): ToolR
   return errorResult(`Tool ${tool?.entry.name} returned structured content that does not fit its outputSchema`);
 }
 
-/** What is logged already: every reader checks the result again. */
-const misfits = new Map<string, true>();
+/** What is logged already, by tool: every reader checks the result again. */
+const misfits = new Map<string, Set<string>>();
+/** Names of members may come from a client. For each problem, and for each tool in a container. */
+const MISFIT = { characters: 200, bytes: 300, lines: 10 };
 
 /** For the author of the tool: where its result does not fit, and which rule of the schema it breaks. Never a value. */
 function logMisfit(tool: string, { errors }: Validator): void {
-  const problems = (errors ?? []).slice(0, 5).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
-  const mark = `${tool} ${problems.join()}`;
-  if (misfits.has(mark)) return;
-  setBounded(misfits, mark, true, 100);
+  const problems = (errors ?? [])
+    .slice(0, 5)
+    .map(({ instancePath, message }) =>
+      beginning(`${instancePath || '/'} ${message}`, MISFIT.characters, MISFIT.bytes),
+    );
+  const mark = problems.join();
+  const logged = misfits.get(tool) ?? new Set();
+  if (logged.has(mark) || logged.size === MISFIT.lines) return;
+  misfits.set(tool, logged.add(mark));
   logEvent('result_misfit', { tool, problems }, 'warn');
 }

@@ -1,9 +1,9 @@
 import type { TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/results/result-ref.ts';
 
-export interface StoredFrame {
+export interface StoredFrame<F> {
   readonly record: TaskRecord;
-  readonly frame: string;
+  readonly frame: F;
 }
 
 /** A result can have 6 MB, so few are in memory at once. One at a time after a failure: each failure is a line of log. */
@@ -15,17 +15,20 @@ export function liesInS3({ status, asked, inputRef, result = '' }: TaskRecord): 
   return status === 'completed' && storedResult(result) !== undefined;
 }
 
-/** The frames of one stream that need an object of S3. A slow object delays no other task. */
-export interface StoredFrames {
+/** Bytes of S3 that show a task, as far as its record says. */
+export const storedBytes = ({ result = '' }: TaskRecord): number => storedResult(result)?.bytes ?? 0;
+
+/** The frames of one stream that need an object of S3, or what makes them from it. A slow object delays no other task. */
+export interface StoredFrames<F> {
   /** Yields each frame once it is made, until all are or `patience` is over. A later call yields the rest. */
-  of(records: readonly TaskRecord[], patience: () => Promise<void>): AsyncGenerator<StoredFrame, void, void>;
+  of(records: readonly TaskRecord[], patience: () => Promise<void>): AsyncGenerator<StoredFrame<F>, void, void>;
   /** Resolves once nothing is being fetched: Lambda freezes a container between requests. */
   settled(): Promise<void>;
 }
 
 /** @param frameOf gives undefined when the object cannot be read now. It never rejects */
-export function storedFrames(frameOf: (record: TaskRecord) => Promise<string | undefined>): StoredFrames {
-  const fetches = new Map<string, Promise<{ readonly record: TaskRecord; readonly frame: string | undefined }>>();
+export function storedFrames<F>(frameOf: (record: TaskRecord) => Promise<F | undefined>): StoredFrames<F> {
+  const fetches = new Map<string, Promise<{ readonly record: TaskRecord; readonly frame: F | undefined }>>();
   const attempts = new Map<string, number>();
   let failed = false;
   const attemptsOf = ({ taskId }: TaskRecord) => attempts.get(taskId) ?? 0;

@@ -2,16 +2,29 @@ import { limits } from '../../tasks/limits.ts';
 import { isBlock } from '../../tasks/questions/content.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { storedResult } from '../../tasks/results/result-ref.ts';
-import { isDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
+import { isJsonDeeperThan, isObject, parsed } from '../../tasks/shape.ts';
 import type { ContentBlock, ToolResult } from '../../tasks/tool-contract.ts';
+
+/** The large text that was read last: the same request checks it, then shows it. A text of 6 MB takes a second to parse. */
+let last: { readonly text: string; readonly result: ToolResult } | undefined;
 
 /** A return value as a CallToolResult (docs/architecture/workflows.md, "Tools"): any other JSON becomes text and structure. */
 export function toolResult(text: string): ToolResult {
+  if (text === last?.text) return last.result;
+  const result = resultOf(text);
+  if (text.length > limits.result.inline) {
+    if (last === undefined) setImmediate(() => (last = undefined));
+    last = { text, result };
+  }
+  return result;
+}
+
+function resultOf(text: string): ToolResult {
   const value = parsed(text);
   if (value === undefined) return errorResult('The tool returned an envelope whose text is not JSON');
   if (value === null) return { content: [] };
   const { depth } = limits.result;
-  if (isDeeperThan(value, depth)) return errorResult(`The tool's result is nested deeper than ${depth} levels`);
+  if (isJsonDeeperThan(text, depth)) return errorResult(`The tool's result is nested deeper than ${depth} levels`);
   if (typeof value === 'string') return { content: [textBlock(value)] };
   if (!isObject(value) || !isResult(value)) {
     const failed = isObject(value) && value.isError === true;
@@ -41,8 +54,9 @@ export function ownMeta(meta: Record<string, unknown>): Record<string, unknown> 
 }
 
 /** Whether a value is a CallToolResult. With content that no client could read, it is plain JSON (A-17). */
-function isResult({ content, ...rest }: Record<string, unknown>): boolean {
-  if (content === undefined) return 'structuredContent' in rest;
+function isResult(value: Record<string, unknown>): boolean {
+  const { content } = value;
+  if (content === undefined) return 'structuredContent' in value;
   return Array.isArray(content) && content.every(isBlock);
 }
 

@@ -4,6 +4,7 @@ import {
   isBase64,
   isDeeperThan,
   isInteger,
+  isJsonDeeperThan,
   isNumber,
   isString,
   isUri,
@@ -81,4 +82,14 @@ test('depth counts lists and objects, not what is in them', () => {
   expect([{ a: 1 }, { a: null }, { a: 1, b: [] }, [[]]].map((value) => isDeeperThan(value, 1))).toEqual([
     ...[false, false, true, true],
   ]);
+});
+
+test('the text of JSON is as deep as its value, whatever its strings hold', () => {
+  const strings = ['[[[', '"', '\\', '\\"[', '}{'];
+  const values = [1, 'x', {}, [[1], [2]], { a: { b: [] } }, strings, [strings, { '"[{': strings }], [[], [], [[]]]];
+  for (const value of values) {
+    for (let levels = 0; levels < 5; levels++) {
+      expect(isJsonDeeperThan(JSON.stringify(value, undefined, 1), levels)).toBe(isDeeperThan(value, levels));
+    }
+  }
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
+import type { Call, Tool } from '../../../../functions/mcp/context.ts';
 import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
 import { subscriptionsListen } from '../../../../functions/mcp/methods/subscriptions-listen.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
@@ -119,6 +119,44 @@ describe('a listener (E-24 to E-27)', () => {
     expect(bytes).toBeLessThan(limits.listenBytes);
     expect(all.filter((frame) => frame.includes('"completed"'))).toHaveLength(1);
     expect(all.at(-1)).toContain('"resultType":"complete"');
+  });
+
+  describe('of results that lie in S3', () => {
+    /** Both tasks have ended with this result, which does not fit its outputSchema: what is sent of it is short. */
+    async function misfits(bytes: number) {
+      const here = await setup();
+      const text = JSON.stringify('x'.repeat(bytes - 2));
+      const sha256 = createHash('sha256').update(text).digest('hex');
+      const result = JSON.stringify({ resultRef: { bytes, sha256 } });
+      for (const n of [1, 2]) here.change(n, { status: 'completed', result, updatedAt: T0 + n });
+      const tool = here.server.tools.get('optional') as Tool;
+      const tools = new Map([['optional', { ...tool, validateOutput: () => false }]]);
+      Object.assign(here.server, { results: { get: async () => text }, tools });
+      vi.spyOn(console, 'warn').mockImplementation(() => {});
+      return here;
+    }
+    const ended = (all: readonly string[]) => all.filter((frame) => frame.includes('"completed"'));
+
+    test('fetches 20 MB at most, however little it sends of them (E-24)', async () => {
+      const { frames } = await misfits(limits.listenBytes * 0.006);
+      hundredth();
+      const all = await frames(1, 2);
+      expect(ended(all)).toHaveLength(1);
+      expect(all.at(-1)).toContain('"resultType":"complete"');
+    });
+
+    test('ends at the next one after half a second of the processor (E-24)', async () => {
+      const { frames } = await misfits(limits.result.inline + 1);
+      let user = 0;
+      const clock = process.threadCpuUsage === undefined ? 'cpuUsage' : 'threadCpuUsage';
+      vi.spyOn(process, clock).mockImplementation(() => {
+        user += limits.listenWork * 1_001;
+        return { user, system: 0 };
+      });
+      const all = await frames(1, 2);
+      expect(ended(all)).toHaveLength(1);
+      expect(all.at(-1)).toContain('"resultType":"complete"');
+    });
   });
 
   test('hears of one task whatever its size', async () => {

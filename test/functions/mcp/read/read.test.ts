@@ -51,6 +51,20 @@ test('where a result does not fit is logged once, by path and rule, without a va
   ]);
 });
 
+test('names in results, which a client may choose, make few lines of log, and short ones', () => {
+  const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const tool = deployed('v1').tools.get('optional') as Tool;
+  const named = { ...tool, entry: { ...tool.entry, name: 'named' } };
+  for (let read = 0; read < 20; read++) {
+    const errors = [{ instancePath: `/${read}${'\u0001'.repeat(1_000_000)}`, message: 'must be number' }];
+    checkedResult({ content: [] }, { ...named, validateOutput: Object.assign(() => false, { errors }) });
+  }
+  const lines = warned.mock.calls.map(([line]) => String(line));
+  warned.mockRestore();
+  expect(lines).toHaveLength(10);
+  for (const line of lines) expect(line.length).toBeLessThan(500);
+});
+
 test('a deployment with another outputSchema changes no finished task for readers (C-10)', () => {
   expect(currentRecord(done('v1'), 0, deployed('v2'))).toEqual(done('v1'));
   expect(currentRecord(done('v1'), 0, deployed(undefined))).toEqual(done('v1'));

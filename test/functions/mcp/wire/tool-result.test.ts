@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
 import { errorSummary, ownMeta, toolResult } from '../../../../functions/mcp/wire/tool-result.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -22,6 +23,19 @@ test('a large object is sent once: its text says where it is (A-17)', () => {
   expect(toolResult(JSON.stringify(own))).toEqual(own);
   const most = JSON.stringify({ a: 'x'.repeat(limits.result.copied - 8) });
   expect(toolResult(most).content).toEqual([text(most)]);
+});
+
+test('the text of a large result is parsed once for its check and its answer, and not kept', async () => {
+  const large = JSON.stringify({ a: 'x'.repeat(limits.result.inline) });
+  const parse = vi.spyOn(JSON, 'parse');
+  const parsed = () => parse.mock.calls.filter(([one]) => one === large).length;
+  expect(toolResult(large)).toBe(toolResult(large));
+  expect(parsed()).toBe(1);
+  toolResult(large.replace('x', 'y'));
+  await setImmediate();
+  expect(toolResult(large).structuredContent).toEqual({ a: 'x'.repeat(limits.result.inline) });
+  expect(parsed()).toBe(2);
+  parse.mockRestore();
 });
 
 describe('a returned value is a CallToolResult (A-17):', () => {
