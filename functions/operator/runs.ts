@@ -150,10 +150,12 @@ async function listedRun(
   const name = executionName(record.taskId, round);
   try {
     const list = new ListExecutionsCommand({ stateMachineArn, maxResults: LISTED });
-    const { executions = [] } = await states.send(list);
+    const { executions = [], nextToken } = await states.send(list);
     const found = executions.find((execution) => execution.name === name);
     if (found !== undefined) return isOlder(found.startDate, record) ? { status: 'missing' as const } : factsOf(found);
-    return { status: executions.length < LISTED ? ('missing' as const) : ('unknown' as const) };
+    // AWS may return fewer than it was asked for although there are more: a rerun must not take that for no run.
+    const complete = nextToken === undefined && executions.length < LISTED;
+    return { status: complete ? ('missing' as const) : ('unknown' as const) };
   } catch (error) {
     if (isDenied(error)) return { status: 'unknown' as const };
     throw error;

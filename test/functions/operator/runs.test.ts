@@ -83,11 +83,11 @@ describe('the run of a round', () => {
 });
 
 describe('the run of a round, without the right to describe it', () => {
-  const listed = (count: number, executions: object[] = []) =>
+  const listed = (count: number, executions: object[] = [], more: object = {}) =>
     fakeClient<States>(async (operation, input) => {
       if (operation !== 'ListExecutions') throw denied();
       expect(input).toEqual({ stateMachineArn: machine, maxResults: 1_000 });
-      return { executions: [...executions, ...Array(count - executions.length).fill({ name: 'other' })] };
+      return { executions: [...executions, ...Array(count - executions.length).fill({ name: 'other' })], ...more };
     });
   const mine = { name: `${task().taskId}-r1`, status: 'SUCCEEDED', startDate: at(0), stopDate: at(9) };
 
@@ -103,6 +103,8 @@ describe('the run of a round, without the right to describe it', () => {
   test('is missing only in a list that shows all of them', async () => {
     expect(await runOf(task(), 1, machine, listed(999))).toMatchObject({ status: 'missing' });
     expect(await runOf(task(), 1, machine, listed(1_000))).toMatchObject({ status: 'unknown' });
+    const part = listed(5, [], { nextToken: 't' });
+    expect(await runOf(task(), 1, machine, part)).toMatchObject({ status: 'unknown' });
   });
 
   test('is unknown without the right to the list, and any other failure is thrown', async () => {
