@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { bounded } from '../../../functions/mcp/bounded-validation.ts';
 import type { Validator } from '../../../functions/mcp/manifest.ts';
 
 // In a turn of the event loop that has checked nothing yet.
-beforeEach(() => new Promise((resolve) => setTimeout(resolve, 1)));
+beforeEach(() => setImmediate());
 afterEach(() => vi.restoreAllMocks());
 
 const hostile: Validator = (value) => /^([a-z0-9]+-?)+$/.test(String(value));
@@ -44,7 +45,7 @@ test('the next turn of the event loop has its second again', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   bounded(hostile, 'first')(text);
   expect(bounded(busyFor(1_000), 'second')({})).toBe(false);
-  await new Promise((resolve) => setTimeout(resolve));
+  await setImmediate();
   expect(bounded(busyFor(100), 'third')({})).toBe(true);
 });
 
@@ -54,7 +55,7 @@ test('a turn has its second again when the one before took all of it in one chec
   vi.resetModules();
   const { bounded } = await import('../../../functions/mcp/bounded-validation.ts');
   bounded(hostile, 'first')(text);
-  await new Promise((resolve) => setTimeout(resolve));
+  await setImmediate();
   expect(bounded(busyFor(100), 'second')({})).toBe(true);
   // What was quick has not used up the second.
   expect(bounded(busyFor(100), 'third')({})).toBe(true);
