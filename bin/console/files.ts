@@ -1,39 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The files of the page, with their types. Nothing else is served. */
-const TYPES = {
-  'index.html': 'text/html; charset=utf-8',
-  'page.css': 'text/css; charset=utf-8',
-  'parts.css': 'text/css; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-  'main.js': 'text/javascript; charset=utf-8',
-  'api.js': 'text/javascript; charset=utf-8',
-  'dialog.js': 'text/javascript; charset=utf-8',
-  'list.js': 'text/javascript; charset=utf-8',
-  'lit-html.js': 'text/javascript; charset=utf-8',
-  'parts.js': 'text/javascript; charset=utf-8',
-  'text.js': 'text/javascript; charset=utf-8',
-  'task/bars.js': 'text/javascript; charset=utf-8',
-  'task/logs.js': 'text/javascript; charset=utf-8',
-  'task/payload.js': 'text/javascript; charset=utf-8',
-  'task/questions.js': 'text/javascript; charset=utf-8',
-  'task/task.js': 'text/javascript; charset=utf-8',
-  'task/waterfall.js': 'text/javascript; charset=utf-8',
-} as const;
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8',
+};
+/** The names of the files that are served: no name leads out of the folder of the page. */
+const NAME = /^(?:task\/)?[a-z-]+\.([a-z]+)$/;
 
-export interface PageFile {
-  readonly type: string;
-  readonly body: Buffer;
-}
-
-export function pageFile(name: string): PageFile | undefined {
-  if (!Object.hasOwn(TYPES, name)) return undefined;
-  return { type: TYPES[name as keyof typeof TYPES], body: readFileSync(placeOf(name)) };
+/** A file of the page, with its type. */
+export function pageFile(name: string): { readonly type: string; readonly body: Buffer } | undefined {
+  const type = TYPES[NAME.exec(name)?.[1] ?? ''];
+  const path = placeOf(name);
+  return type === undefined || !existsSync(path) ? undefined : { type, body: readFileSync(path) };
 }
 
 /** The path of a file. The build puts the library beside the page; in this repository it is in node_modules. */
 function placeOf(name: string): string {
   const here = fileURLToPath(new URL(`page/${name}`, import.meta.url));
-  return existsSync(here) ? here : fileURLToPath(new URL(`../../node_modules/lit-html/${name}`, import.meta.url));
+  if (name !== 'lit-html.js' || existsSync(here)) return here;
+  return fileURLToPath(new URL(`../../node_modules/lit-html/${name}`, import.meta.url));
 }

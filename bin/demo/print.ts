@@ -1,10 +1,11 @@
+import { styleText } from 'node:util';
+
 const BAR = 20;
 const WIDTH = Math.min(100, process.stdout.columns || 100);
 const terminal = process.stdout.isTTY;
-const style = (code: number, text: string) => (terminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 
-export const title = (text: string) => console.log(`\n${style(1, cut(text))}`);
-export const note = (text: string) => console.log(style(2, cut(text)));
+export const title = (text: string) => console.log(`\n${styleText('bold', cut(text))}`);
+export const note = (text: string) => console.log(styleText('dim', cut(text)));
 export const say = (text: string) => console.log(text.split('\n').map(cut).join('\n'));
 /** Prints to stderr, below a bar that may be on the last line. */
 export const warn = (text: string) => void process.stderr.write(terminal ? `\n${text}` : text);
