@@ -2,9 +2,9 @@ import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
-import { isExpression, queryError } from '../jsonata/template.ts';
 import { refuse } from '../place.ts';
 import { type Exit, loadExit } from './exit.ts';
+import { loadValue } from './value.ts';
 
 interface Rule {
   matches(visit: Visit): Promise<boolean>;
@@ -28,20 +28,11 @@ export function loadChoice(fields: Fields, loader: Loader): State['visit'] {
 
 function loadRule(fields: Fields, loader: Loader): Rule {
   fields.take('Comment');
-  const source = fields.take('Condition');
-  if (typeof source !== 'boolean' && !isExpression(source)) {
-    refuse(fields.at('Condition'), 'must be a JSONata expression or a boolean');
-  }
-  const condition = loader.template(fields, 'Condition');
+  const matches = loadValue(fields, loader, 'Condition', isBoolean, 'a boolean');
+  if (matches === undefined) return refuse(fields.at('Condition'), 'must be a boolean, or a JSONata expression');
   const exit = loadExit(fields, loader, loader.target(fields, 'Next'));
   fields.close();
-  return {
-    exit,
-    async matches(visit) {
-      const scope = scopeOf(visit);
-      const value = await condition?.(scope);
-      if (typeof value === 'boolean') return value;
-      throw queryError(scope, `The field 'Condition' must be a boolean, but was ${JSON.stringify(value)}.`);
-    },
-  };
+  return { exit, matches };
 }
+
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';

@@ -2,8 +2,9 @@ import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { StatesError } from '../errors.ts';
 import { type State, scopeOf, type Visit } from '../flow.ts';
-import { queryError, type Template } from '../jsonata/template.ts';
+import type { Template } from '../jsonata/template.ts';
 import { payload } from '../payload.ts';
+import { checked } from './value.ts';
 
 export function loadSucceed(fields: Fields, loader: Loader): State['visit'] {
   const output = loader.template(fields, 'Output');
@@ -22,9 +23,7 @@ export function loadFail(fields: Fields, loader: Loader): State['visit'] {
 }
 
 async function text(visit: Visit, template: Template | undefined, field: string): Promise<string> {
-  if (template === undefined) return '';
-  const scope = scopeOf(visit);
-  const value = await template(scope);
-  if (typeof value === 'string') return value;
-  throw queryError(scope, `The field '${field}' must be a string, but was ${JSON.stringify(value)}.`);
+  return template === undefined ? '' : checked(visit, field, await template(scopeOf(visit)), isText, 'a string');
 }
+
+const isText = (value: unknown): value is string => typeof value === 'string';

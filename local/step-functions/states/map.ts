@@ -3,23 +3,23 @@ import { allOrAbort } from '../abort.ts';
 import type { Fields } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { type Flow, runFlow, type State, scopeOf, type Visit } from '../flow.ts';
-import { isExpression, queryError, type Template } from '../jsonata/template.ts';
+import type { Template } from '../jsonata/template.ts';
 import { payload } from '../payload.ts';
 import { refuse } from '../place.ts';
-import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
+import { checked, loadNumber, loadValue } from './value.ts';
 
 // The AWS limit for an inline Map, and the meaning of 0 ("no limit") there.
 const MOST_CONCURRENT = 40;
 
 export function loadMap(fields: Fields, loader: Loader): State['visit'] {
-  const items = loadItems(fields, loader);
+  const items = loadValue(fields, loader, 'Items', isList, 'an array');
   const selector = loader.template(fields, 'ItemSelector');
   const concurrency = loadNumber(fields, loader, 'MaxConcurrency', { least: 0, most: Number.MAX_SAFE_INTEGER });
   const flow = loadProcessor(fields, loader);
 
   return loadRecoverable(fields, loader, async (visit) => {
-    const list = await items(visit);
+    const list = items ? await items(visit) : checked(visit, 'Items', visit.input, isList, 'an array');
     const wanted = (await concurrency?.(visit)) || MOST_CONCURRENT;
     return mapAll(list, Math.min(wanted, MOST_CONCURRENT), visit.signal, (item, index, signal) =>
       iterate(flow, selector, { ...visit, signal }, item, index),
@@ -27,19 +27,7 @@ export function loadMap(fields: Fields, loader: Loader): State['visit'] {
   });
 }
 
-function loadItems(fields: Fields, loader: Loader): (visit: Visit) => Promise<unknown[]> {
-  const source = fields.take('Items');
-  if (source !== undefined && !Array.isArray(source) && !isExpression(source)) {
-    refuse(fields.at('Items'), 'must be an array or a JSONata expression');
-  }
-  const template = loader.template(fields, 'Items');
-  return async (visit) => {
-    const scope = scopeOf(visit);
-    const value = template === undefined ? visit.input : await template(scope);
-    if (Array.isArray(value)) return value;
-    throw queryError(scope, `The field 'Items' must be an array, but was ${JSON.stringify(value)}.`);
-  };
-}
+const isList = (value: unknown): value is unknown[] => Array.isArray(value);
 
 function loadProcessor(fields: Fields, loader: Loader): Flow {
   const processor = fields.object('ItemProcessor');

@@ -7,8 +7,8 @@ import { payload } from '../payload.ts';
 import { refuse } from '../place.ts';
 import { AGAIN, type Attempt } from '../replay.ts';
 import type { Integration, IntegrationCall } from '../types.ts';
-import { loadNumber } from './number.ts';
 import { loadRecoverable } from './recovery.ts';
+import { loadNumber } from './value.ts';
 
 export function loadTask(fields: Fields, loader: Loader): State['visit'] {
   const resource = fields.text('Resource');
