@@ -65,18 +65,12 @@ export function bundleAuthorizer<T>(tools: readonly ToolEntry[], { issuer, jwksU
   return bundle([issuer, jwksUri].some(isLoopback) ? 'authorizerOnLoopback' : 'authorizer', parts, use);
 }
 
-/** Bundles the function that publishes the changes of tasks. */
-export function bundleTaskEvents<T>(use: Use<T>): T {
-  return bundle('taskEvents', {}, use);
-}
-
-/** Bundles the rotation of the signing key. */
-export function bundleRotation<T>(use: Use<T>): T {
-  return bundle('rotation', {}, use);
-}
-
-/** @param parts the files beside the code of the function, by name */
-function bundle<T>(name: ServerFunction, parts: Readonly<Record<string, string | Uint8Array>>, use: Use<T>): T {
+/**
+ * Bundles a function of the server.
+ *
+ * @param parts the files beside the code of the function, by name
+ */
+export function bundle<T>(name: ServerFunction, parts: Readonly<Record<string, string | Uint8Array>>, use: Use<T>): T {
   const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-'));
   try {
     writeFiles(folder, { ...parts, ...serverCode(name) });

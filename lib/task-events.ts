@@ -13,7 +13,7 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { STATUSES } from '../functions/tasks/record.ts';
-import { BundledCode, bundleTaskEvents } from './bundles.ts';
+import { BundledCode, bundle } from './bundles.ts';
 import { allow, serverFunction } from './server-function.ts';
 import type { McpTaskServerProps } from './server-props.ts';
 import { deadLetterAlarm, deadLetterQueue } from './storage/dead-letters.ts';
@@ -53,7 +53,7 @@ export class TaskEvents extends Construct {
       'Function',
       {
         description: 'Tells the changes of MCP tasks: metrics, audit lines and events',
-        code: new BundledCode(bundleTaskEvents),
+        code: new BundledCode((use) => bundle('taskEvents', {}, use)),
         memorySize: 256,
         timeout: Duration.minutes(1),
         environment: {

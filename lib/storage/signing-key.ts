@@ -3,7 +3,7 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import { BundledCode, bundleRotation } from '../bundles.ts';
+import { BundledCode, bundle } from '../bundles.ts';
 import { allow, serverFunction } from '../server-function.ts';
 import { allowKey } from './kms-grants.ts';
 import type { StorageProps } from './log-group.ts';
@@ -31,7 +31,7 @@ export class SigningKey extends Construct {
     });
     const options = {
       description: 'Rotates the key that MCP session ids, cursors and request state are signed with',
-      code: new BundledCode(bundleRotation),
+      code: new BundledCode((use) => bundle('rotation', {}, use)),
       memorySize: 256,
       timeout: Duration.seconds(30),
     };

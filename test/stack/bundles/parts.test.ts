@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { oauth } from '../../../lib/auth/auth.ts';
-import { bundleAuthorizer, bundleEndpoint, bundleReconciler, bundleRotation } from '../../../lib/bundles.ts';
+import { bundle, bundleAuthorizer, bundleEndpoint, bundleReconciler } from '../../../lib/bundles.ts';
 
 const manifest = {
   serverInfo: { name: 's', version: '1' },
@@ -93,7 +93,7 @@ test('the validators of the endpoint need only files beside them', () => {
 });
 
 test('the rotation of the signing key is one CommonJS file', () => {
-  bundleRotation((folder) => {
+  bundle('rotation', {}, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js']);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });
@@ -101,7 +101,7 @@ test('the rotation of the signing key is one CommonJS file', () => {
 });
 
 test('a function of the server removes --expose-gc before it loads anything', () => {
-  bundleRotation((folder) => {
+  bundle('rotation', {}, (folder) => {
     const code = `${probe}
       console.log(require('node:vm').runInNewContext('typeof gc'), typeof gc);`;
     const args = ['--expose-gc', '-e', code, join(folder, 'index.js')];
