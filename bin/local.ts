@@ -28,16 +28,7 @@ const USAGE = `usage: npm start -- [options]
   --single        gives each request a worker to itself, as AWS does (default: those that wait share workers)
 `;
 
-interface Flags {
-  readonly port: number;
-  readonly app: string;
-  readonly data: string | undefined;
-  readonly assembly: string | undefined;
-  readonly concurrency: number;
-  readonly single: boolean;
-}
-
-function readFlags(): Flags {
+function readFlags() {
   try {
     const { port, app, data, assembly, concurrency, single } = parseArgs({
       options: {
@@ -57,7 +48,10 @@ function readFlags(): Flags {
   }
 }
 
-async function run({ port, app, data, assembly, concurrency, single }: Flags, signal: AbortSignal): Promise<Cloud> {
+async function run(
+  { port, app, data, assembly, concurrency, single }: ReturnType<typeof readFlags>,
+  signal: AbortSignal,
+): Promise<Cloud> {
   // A used port fails now, rather than after some seconds of synthesis.
   const probe = createServer();
   await listen(probe, port);

@@ -160,7 +160,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     return { ...spec, environment, ...(shared && { clock: shared }) };
   });
   const queues = createQueues(specs.queues, now);
-  const operations = createOperations({ stacks: () => deployed.stacks, specs, queues, iam, account, now });
+  const operations = createOperations({ stacks: () => deployed.stacks, queues, iam, account, now });
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
     onLog: withoutForbiddenLogs(stacks, iam, (source, line, ...rest) => {

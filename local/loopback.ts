@@ -19,6 +19,11 @@ export function targetOf(request: IncomingMessage): { path: string; query: strin
   return { path, query };
 }
 
+/** The service for which a request is signed: `Credential=<key>/<date>/<region>/<service>/aws4_request`. */
+export function signedService({ headers }: IncomingMessage): string | undefined {
+  return /Credential=[^,\s]*\/([\w-]+)\/aws4_request/.exec(headers.authorization ?? '')?.[1];
+}
+
 /** Whether the client disconnected before its request was complete. */
 export function isAbandoned(request: IncomingMessage): boolean {
   return request.destroyed && !request.complete;

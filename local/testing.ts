@@ -11,17 +11,8 @@ export { AwsError } from './aws-error.ts';
 export { startDynamoDb } from './dynamodb/index.ts';
 export type { StreamRecord } from './dynamodb/stream/index.ts';
 export type { AcceptedEvent, Event } from './events/index.ts';
-export type {
-  Choose,
-  Fault,
-  FaultCall,
-  FaultHandle,
-  FaultPoint,
-  FaultService,
-  FaultSpec,
-  Faults,
-} from './faults/index.ts';
 export { ConnectionLost, randomFaults } from './faults/index.ts';
+export type * from './faults/types.ts';
 export type { Permissions } from './iam/index.ts';
 export type { Grant } from './iam/ledger.ts';
 export { type JsonObject, listOf, objectOf } from './json.ts';
@@ -55,8 +46,7 @@ export { resolveStack } from './template/resources.ts';
 export { type MachineResource, readSpecs, type TableResource } from './template/specs.ts';
 export { readProject, synthApp } from './template/synth.ts';
 export type { Clock } from './time/clock.ts';
-export type { Call, CallLog, Consumed } from './wire/call-log.ts';
-export { createCallLog } from './wire/call-log.ts';
+export * from './wire/call-log.ts';
 
 /** Options of `startCloud` for tests. */
 export interface TestingOptions {
@@ -75,7 +65,12 @@ export interface TestingControls {
   /** Moves time, with `movableClock`. */
   readonly clock: Clock;
   /** The changes of the tables with a stream. */
-  readonly streams: StreamControls;
+  readonly streams: {
+    /** Resolves once the functions have dealt with all records, or these were given up. */
+    drained(): Promise<void>;
+    /** The latest 1,000 records of a table, the oldest first. @param table its name */
+    records(table: string): readonly StreamRecord[];
+  };
   readonly events: {
     /** The latest 10,000 events that clients put on a bus, the oldest first. */
     accepted(): readonly AcceptedEvent[];
@@ -84,11 +79,4 @@ export interface TestingControls {
   readonly calls: CallLog;
   /** The grants of the template's policies, and which of them no call has used. */
   readonly permissions: Permissions;
-}
-
-export interface StreamControls {
-  /** Resolves once the functions have dealt with all records, or these were given up. */
-  drained(): Promise<void>;
-  /** The latest 1,000 records of a table, the oldest first. @param table its name */
-  records(table: string): readonly StreamRecord[];
 }

@@ -41,7 +41,6 @@ export async function act(
     return outcome.done ? 0 : 1;
   }
   const keys = await chosen(verb, words, values, context, say);
-  if (keys === undefined) return 0;
   if ('only' in keys) {
     print({ dryRun: keys.only.map(({ taskId }) => taskId), more: keys.more }, dryRunText(verb, keys));
     return 0;
@@ -71,14 +70,6 @@ function actOn(
   return verb === 'cancel' ? cancelTask(key, operator, context) : failTask(key, operator, context);
 }
 
-interface Chosen {
-  readonly all: readonly TaskKey[];
-}
-interface DryRun {
-  readonly only: readonly TaskKey[];
-  readonly more: boolean;
-}
-
 /** Finds the key of a task to act on. Prints the whole id if only its end was given. */
 async function named(id: string, values: Values, context: OperatorContext, say: (text: string) => void) {
   const key = await findTask(id, textOf(values.owner), context.reads);
@@ -95,7 +86,7 @@ async function chosen(
   values: Values,
   context: OperatorContext,
   say: (text: string) => void,
-): Promise<Chosen | DryRun | undefined> {
+): Promise<{ readonly all: readonly TaskKey[] } | DryRun> {
   const filters = filtersIn(values).filter((name) => ids.length === 0 || name !== 'owner');
   if (ids.length > 0 && filters.length > 0)
     throw new UsageError(`Give either ids or filters (--${filters.join(', --')})`);
@@ -112,6 +103,11 @@ async function chosen(
     verb === 'rerun' && filter.statuses === undefined ? { ...filter, statuses: STATUSES.slice(3, 4) } : filter;
   const { keys, more } = await selected(wanted, max === undefined ? MAX : count('--max', max), context);
   return values.yes === true && values['dry-run'] !== true ? { all: keys } : { only: keys, more };
+}
+
+interface DryRun {
+  readonly only: readonly TaskKey[];
+  readonly more: boolean;
 }
 
 function dryRunText(verb: ActVerb, { only, more }: DryRun): string {

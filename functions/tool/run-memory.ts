@@ -3,31 +3,13 @@ import { ToolError } from './errors.ts';
 import { kept, type Memory, memoryText, NO_ROOM, openMemory, textOf } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 
-/** The memory of one run, with all that other runs of its round have stored: two may work at the same time. */
-export interface RunMemory {
-  readonly memory: Memory;
-  /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
-  setVariable(name: string, value: unknown): void;
-  /**
-   * Does a step that was not done. If its result cannot be kept, the memory keeps the reason. Throws ToolError before the
-   * work if there is no room even for the reason. If the work throws, passes its error on and keeps nothing.
-   */
-  doStep(name: string, work: () => unknown): Promise<void>;
-  /** The result of a step that was done; undefined if it was not. Throws ToolError if the result could not be kept. */
-  resultOf(name: string): { readonly value: unknown } | undefined;
-  /**
-   * Loads what an earlier run of this round may have stored: in a retry, and in any run with a name, as the first of them
-   * looks like one that starts again. Reads once.
-   */
-  recall(): Promise<void>;
-  /** Stores the memory, merged with what another run has stored since. False if the task is over. */
-  remember(): Promise<boolean>;
-}
+export type RunMemory = ReturnType<typeof openRunMemory>;
 
 /** The most writes for one step. A second write means that another run has finished a step since the first. */
 const MOST_WRITES = 10;
 
-export function openRunMemory({ task, requestState }: ToolEvent, context: RunContext): RunMemory {
+/** The memory of one run, with all that other runs of its round have stored: two may work at the same time. */
+export function openRunMemory({ task, requestState }: ToolEvent, context: RunContext) {
   const memory = openMemory(requestState);
   /** Names of the variables that this run has set. Its values win over stored ones. */
   const set = new Set<string>();
@@ -54,7 +36,8 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
 
   return {
     memory,
-    setVariable(name, value) {
+    /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
+    setVariable(name: string, value: unknown): void {
       const given = kept(value);
       if ('problem' in given) throw new ToolError(`Variable '${name}' ${given.problem}`);
       if (!hasRoom({ variables: { ...memory.variables, [name]: given.value } }))
@@ -62,7 +45,11 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
       memory.variables[name] = given.value;
       set.add(name);
     },
-    async doStep(name, work) {
+    /**
+     * Does a step that was not done. If its result cannot be kept, the memory keeps the reason. Throws ToolError before the
+     * work if there is no room even for the reason. If the work throws, passes its error on and keeps nothing.
+     */
+    async doStep(name: string, work: () => unknown): Promise<void> {
       begun.add(name);
       try {
         // A step that is done but not remembered would be done again.
@@ -78,12 +65,17 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
         begun.delete(name);
       }
     },
-    resultOf(name) {
+    /** The result of a step that was done; undefined if it was not. Throws ToolError if the result could not be kept. */
+    resultOf(name: string): { readonly value: unknown } | undefined {
       if (name in memory.steps) return { value: memory.steps[name] };
       if (name in memory.misfits) throw new ToolError(`Step '${name}' ${memory.misfits[name]}`);
       return undefined;
     },
-    recall() {
+    /**
+     * Loads what an earlier run of this round may have stored: in a retry, and in any run with a name, as the first of them
+     * looks like one that starts again. Reads once.
+     */
+    recall(): Promise<void> {
       if (task === undefined || (task.attempt === 0 && task.run === undefined)) return Promise.resolve();
       recalled ??= context.recall(task).then(
         (text) => {
@@ -96,7 +88,8 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
       );
       return recalled;
     },
-    remember() {
+    /** Stores the memory, merged with what another run has stored since. False if the task is over. */
+    remember(): Promise<boolean> {
       // One write at a time: steps that end together are stored together.
       written = written
         .catch(() => true)

@@ -4,20 +4,13 @@ import { request as httpsRequest } from 'node:https';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { close, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { close, isForLoopback, listen, readBody, signedService, targetOf } from '../loopback.ts';
 
 /** The largest request that is passed on, in bytes. */
 const MAX_BODY = 20_000_000;
 /** Headers that are not passed on: they belong to one connection, or to the signature, which is made again. */
 const DROPPED =
   /^(host|connection|keep-alive|transfer-encoding|content-length|expect|authorization|x-amz-security-token|x-amz-date)$/;
-
-/** Passes the requests of tools on to an AWS service, signed with the developer's own credentials. */
-export interface AwsForwarder {
-  /** The value of the variable `AWS_ENDPOINT_URL_<SERVICE>` of the tools. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
 
 /** The region and credentials that the developer's AWS command line would use. */
 export interface AwsIdentity {
@@ -33,19 +26,19 @@ export async function ownIdentity(): Promise<AwsIdentity> {
 }
 
 /**
- * Starts a forwarder to one service. Tools keep their credentials of the embedded cloud, by which its table and bucket
- * know them. Only this process has the developer's credentials.
+ * Passes the requests of tools on to an AWS service, signed with the developer's own credentials. Tools keep their
+ * credentials of the embedded cloud, by which its table and bucket know them. Only this process has the developer's.
  *
  * @param target the origin of the service
+ * @returns `url`: the value of the variable `AWS_ENDPOINT_URL_<SERVICE>` of the tools
  */
-export async function forwardToAws(target: URL, { region, credentials }: AwsIdentity): Promise<AwsForwarder> {
+export async function forwardToAws(target: URL, { region, credentials }: AwsIdentity) {
   // Web pages and other users of this machine can reach the port. Only the tools know this path.
   const secret = `/${randomBytes(16).toString('hex')}`;
 
   async function forward(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { path: asked, query } = targetOf(incoming);
-    // The client names the service for which it signs: `Credential=<key>/<date>/<region>/<service>/aws4_request`.
-    const [, service] = /Credential=[^,\s]*\/([\w-]+)\/aws4_request/.exec(incoming.headers.authorization ?? '') ?? [];
+    const service = signedService(incoming);
     if (!isForLoopback(incoming) || !asked.startsWith(`${secret}/`) || service === undefined) {
       return void answer.writeHead(403).end();
     }
@@ -63,8 +56,8 @@ export async function forwardToAws(target: URL, { region, credentials }: AwsIden
       headers: { ...Object.fromEntries(kept.map(([name, value]) => [name, String(value)])), host: target.host },
       body,
     });
-    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const { protocol, hostname, port } = target;
+    const send = protocol === 'https:' ? httpsRequest : httpRequest;
     const outgoing = send({
       // Separate from the path: in one URL, a path that begins with `//` could name another host.
       protocol,

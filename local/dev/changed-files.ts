@@ -8,18 +8,11 @@ const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.js
 /** Time to wait for the next write, in milliseconds: editors write a file in several steps. */
 const SETTLE = 30;
 
-/** Follows the files of a folder, and some others. */
-export interface Watcher {
-  /** Also follows these, wherever they lie and whatever their extension, but nothing in `node_modules`. */
-  follow(inputs: Iterable<string>): void;
-  stop(): Promise<void>;
-}
-
 /**
  * Calls `changed` with the files of a folder that were written, made or removed, shortly after the last of them.
  * Leaves out `node_modules`, hidden folders and the output of `cdk synth`. Resolves once it watches.
  */
-export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void): Promise<Watcher> {
+export async function watchFiles(folder: string, changed: (files: ReadonlySet<string>) => void) {
   const home = realpathSync(folder);
   const followed = new Set<string>();
   const ignored = (path: string) => {
@@ -46,7 +39,8 @@ export async function watchFiles(folder: string, changed: (files: ReadonlySet<st
   });
   await new Promise<void>((resolve, reject) => watcher.once('ready', resolve).once('error', reject));
   return {
-    follow(inputs) {
+    /** Also follows these, wherever they lie and whatever their extension, but nothing in `node_modules`. */
+    follow(inputs: Iterable<string>): void {
       for (const file of inputs) {
         if (followed.has(file) || file.split(sep).includes('node_modules') || !existsSync(file)) continue;
         followed.add(file);

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { endAfterUncaught, explain, leftAloneLine, messageOf, portOf } from '../command.ts';
 import { readProject } from '../template/synth.ts';
 import { readElsewhere } from './elsewhere.ts';
-import { type Session, type SessionOptions, startSession } from './session.ts';
+import { type Session, startSession } from './session.ts';
 import { terminal } from './terminal.ts';
 
 const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK app
@@ -15,11 +15,7 @@ const USAGE = `usage: mcp-task-server dev [options]      in the folder of a CDK 
   --verbose     print the log lines of the server as they are
 `;
 
-interface Flags extends Omit<SessionOptions, 'variables'> {
-  readonly verbose: boolean;
-}
-
-function readFlags(args: readonly string[]): Flags {
+function readFlags(args: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],

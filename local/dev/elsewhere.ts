@@ -1,4 +1,4 @@
-import { type AwsForwarder, type AwsIdentity, forwardToAws, ownIdentity } from './aws-forwarder.ts';
+import { type AwsIdentity, forwardToAws, ownIdentity } from './aws-forwarder.ts';
 
 /** The services that run here. What the server stores never leaves this machine. */
 const OWN: readonly string[] = ['DYNAMODB', 'S3', 'SFN', 'LAMBDA', 'SECRETS_MANAGER'];
@@ -6,29 +6,21 @@ const PREFIX = 'AWS_ENDPOINT_URL_';
 const REGION = /\.([a-z]{2}(?:-[a-z]+)+-\d+)\./;
 const AWS_HOST = /\.(amazonaws\.com(\.cn)?|api\.aws)$/;
 
-/** Where tools reach the services that do not run here. */
-export interface Elsewhere {
-  /** The variables that every function gets. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Lines for the terminal, one for each variable. */
-  readonly said: readonly string[];
-  stop(): Promise<void>;
-}
-
 /**
  * Reads the variables `AWS_ENDPOINT_URL_<SERVICE>`: the URL of an emulator, `aws` for AWS itself, or the URL of AWS where
  * the service has a host of another name (docs/developing.md, "What runs"). Throws an error that names the variable.
  *
  * @param identity reads the region and credentials that sign requests to AWS itself
+ * @returns the variables that every function gets, and a line for the terminal for each
  */
 export async function readElsewhere(
   env: Readonly<Record<string, string | undefined>>,
   identity: () => Promise<AwsIdentity> = ownIdentity,
-): Promise<Elsewhere> {
+) {
   const variables: Record<string, string> = {};
   const said: string[] = [];
-  const forwarders: AwsForwarder[] = [];
-  const stop = async () => void (await Promise.all(forwarders.map((forwarder) => forwarder.stop())));
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => void (await Promise.all(stops.map((end) => end())));
   try {
     for (const [name, value = ''] of Object.entries(env)) {
       if (!name.startsWith(PREFIX) || value === '') continue;
@@ -43,7 +35,7 @@ export async function readElsewhere(
         const target = new URL(value === 'aws' ? `https://${host}` : value);
         const [, region = me.region] = REGION.exec(target.hostname) ?? [];
         const forwarder = await forwardToAws(target, { ...me, region });
-        forwarders.push(forwarder);
+        stops.push(forwarder.stop);
         variables[name] = forwarder.url;
         said.push(`${name}: tools reach AWS itself, ${target.origin}, with your own credentials`);
       } else {

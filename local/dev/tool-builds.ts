@@ -24,25 +24,20 @@ export function toolSources(stacks: readonly Stack[]): ToolSource[] {
 }
 
 /** The result of a build. `folder` holds the code; undefined if the build failed. */
-export interface Built {
+interface Built {
   readonly folder?: string;
   /** One line each, with file, line and column. */
   readonly problems: readonly string[];
 }
 
-/** Builds one function many times: esbuild keeps what it has parsed. */
-export interface ToolBuild {
-  readonly source: ToolSource;
-  build(): Promise<Built>;
-  /** Whether the last build read this file. */
-  reads(file: string): boolean;
-  /** The files that the last build read. */
-  inputs(): ReadonlySet<string>;
-  end(): Promise<void>;
-}
+export type ToolBuild = Awaited<ReturnType<typeof toolBuild>>;
 
-/** @param outDir gets one folder for each build: workers that still run read an older one */
-export async function toolBuild(source: ToolSource, root: string, outDir: string): Promise<ToolBuild> {
+/**
+ * Builds one function many times: esbuild keeps what it has parsed.
+ *
+ * @param outDir gets one folder for each build: workers that still run read an older one
+ */
+export async function toolBuild(source: ToolSource, root: string, outDir: string) {
   const esbuild = await context({
     ...source.options,
     entryPoints: [source.entry],
@@ -86,8 +81,10 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
       last = next.catch(() => undefined);
       return next;
     },
-    inputs: () => files,
-    reads: (file) => files.has(real(file)) || (failed && !files.has(file)),
+    /** The files that the last build read. */
+    inputs: (): ReadonlySet<string> => files,
+    /** Whether the last build read this file. */
+    reads: (file: string) => files.has(real(file)) || (failed && !files.has(file)),
     async end() {
       await last;
       await esbuild.dispose();

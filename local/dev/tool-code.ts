@@ -12,26 +12,7 @@ export class NotBuilt extends Error {
   }
 }
 
-/** The tools that `dev` builds, with their latest code. */
-export interface ToolCode {
-  /** The folders of the code, by the logical id of the function. */
-  readonly folders: ReadonlyMap<string, string>;
-  /** Builds the tools that are new or have other build options. Throws NotBuilt if a new tool cannot be built. */
-  take(assembly: string): Promise<void>;
-  /**
-   * Builds the tools that read these files. Resolves with false if it has shown a problem. A problem that another saved
-   * file does not change is shown once.
-   *
-   * @param deploy is called after each build
-   */
-  rebuild(files: ReadonlySet<string>, deploy: () => void): Promise<boolean>;
-  /** Whether the last build of any tool failed. */
-  fail(): boolean;
-  /** Ends the builds, and forgets the tools. */
-  end(): Promise<void>;
-}
-
-export interface ToolCodeOptions {
+interface ToolCodeOptions {
   /** The folder of the project. */
   readonly folder: string;
   /** The folder that gets the code. */
@@ -41,7 +22,8 @@ export interface ToolCodeOptions {
   readonly follow: (inputs: Iterable<string>) => void;
 }
 
-export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions): ToolCode {
+/** The tools that `dev` builds, with their latest code. */
+export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions) {
   const builds = new Map<string, ToolBuild>();
   const folders = new Map<string, string>();
   /** The problems of builds that failed. */
@@ -64,8 +46,10 @@ export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions): To
   }
 
   return {
-    folders,
-    async take(assembly) {
+    /** The folders of the code, by the logical id of the function. */
+    folders: folders as ReadonlyMap<string, string>,
+    /** Builds the tools that are new or have other build options. Throws NotBuilt if a new tool cannot be built. */
+    async take(assembly: string): Promise<void> {
       const sources = toolSources(readAssembly(assembly));
       await Promise.all(
         sources.map(async (source) => {
@@ -89,7 +73,13 @@ export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions): To
         await tool.end();
       }
     },
-    async rebuild(files, deploy) {
+    /**
+     * Builds the tools that read these files. Resolves with false if it has shown a problem. A problem that another saved
+     * file does not change is shown once.
+     *
+     * @param deploy is called after each build
+     */
+    async rebuild(files: ReadonlySet<string>, deploy: () => void): Promise<boolean> {
       const touched = [...builds.values()].filter(({ reads }) => [...files].some(reads));
       const results = await Promise.all(
         touched.map(async (tool) => {
@@ -105,8 +95,10 @@ export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions): To
       );
       return !results.includes('shown');
     },
+    /** Whether the last build of any tool failed. */
     fail: () => failed.size > 0,
-    async end() {
+    /** Ends the builds, and forgets the tools. */
+    async end(): Promise<void> {
       const ending = [...builds.values()];
       for (const map of [builds, folders, failed]) map.clear();
       await Promise.all(ending.map((tool) => tool.end()));

@@ -6,25 +6,20 @@ import { createInterface } from 'node:readline';
 /** `file.ts(3,9): error TS2322: …` */
 const PROBLEM = /^(.+)\((\d+),(\d+)\): error (TS\d+: .*)$/;
 
-/** The project's own TypeScript, beside `dev`: nothing waits for it, and a tool with a type error runs. */
-export interface TypeCheck {
-  /** Checks all files, and again if they change meanwhile. Shows each type error once. */
-  check(): void;
-  stop(): void;
-}
-
 /**
+ * Runs the project's own TypeScript beside `dev`: nothing waits for it, and a tool with a type error runs.
  * Does nothing in a project without TypeScript or `tsconfig.json`.
  *
  * @param fails whether the app or a tool does not run: its error has been shown, and the next save checks again
  */
-export function typeCheck(folder: string, show: (problem: string) => void, fails: () => Promise<boolean>): TypeCheck {
+export function typeCheck(folder: string, show: (problem: string) => void, fails: () => Promise<boolean>) {
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
   let shown = new Set<string>();
   let running: ChildProcess | undefined;
   let again = false;
   let stopped = false;
 
+  /** Checks all files, and again if they change meanwhile. Shows each type error once. */
   function check(): void {
     if (stopped || !existsSync(tsc) || !existsSync(join(folder, 'tsconfig.json'))) return;
     again = running !== undefined;
@@ -52,7 +47,7 @@ export function typeCheck(folder: string, show: (problem: string) => void, fails
   }
   return {
     check,
-    stop() {
+    stop(): void {
       stopped = true;
       running?.kill();
     },

@@ -6,16 +6,7 @@ import { isObject, type JsonObject, objectOf } from '../json.ts';
 import { type ExpressionParser, rememberExpressions } from './parsed-expressions.ts';
 import type { Store } from './store.ts';
 
-/** dynalite, in this process. */
-export interface Engine {
-  /** Handles one request of a client. */
-  send(operation: string, body: string | Buffer): Promise<EngineAnswer>;
-  /** Handles one request of the cloud itself. Throws an AwsError if DynamoDB answers with an error. */
-  call(operation: string, input: JsonObject): Promise<JsonObject>;
-  /** The database below. Open once a call has been answered. */
-  readonly store: Store;
-  close(): Promise<void>;
-}
+export type Engine = ReturnType<typeof startEngine>;
 
 export interface EngineAnswer {
   readonly status: number;
@@ -25,7 +16,8 @@ export interface EngineAnswer {
 /** Timeout of a close, in milliseconds: the same as in dynalite's own server. */
 const CLOSE_WITHIN = 30_000;
 
-export function startEngine(dataDir: string | undefined): Engine {
+/** Starts dynalite, in this process. */
+export function startEngine(dataDir: string | undefined) {
   const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
   if (path !== undefined) mkdirSync(path, { recursive: true });
   const store = database.create({ ...(path !== undefined && { path }), createTableMs: 0, deleteTableMs: 0 });
@@ -33,6 +25,7 @@ export function startEngine(dataDir: string | undefined): Engine {
   const pending = new Set<Promise<unknown>>();
   let closed = false;
 
+  /** Handles one request of a client. */
   const send = async (operation: string, body: string | Buffer): Promise<EngineAnswer> => {
     // If its database is closed, dynalite throws where no caller can catch.
     if (closed) throw new AwsError('ServiceUnavailable', 'DynamoDB is stopped', 503);
@@ -43,14 +36,16 @@ export function startEngine(dataDir: string | undefined): Engine {
   };
   return {
     send,
+    /** The database below. Open once a call has been answered. */
     store,
-    async call(operation, input) {
+    /** Handles one request of the cloud itself. Throws an AwsError if DynamoDB answers with an error. */
+    async call(operation: string, input: JsonObject): Promise<JsonObject> {
       const { status, body } = await send(operation, JSON.stringify(input));
       const output = objectOf(JSON.parse(body));
       if (status === 200) return output;
       throw new AwsError(errorType(output) ?? 'InternalFailure', String(output.message ?? ''), status);
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       await Promise.all(pending);
       store.lifecycleManager.setShutdownTimeout(CLOSE_WITHIN);

@@ -1,24 +1,15 @@
 import { objectOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import { jsonService, parseInput } from '../wire/server.ts';
-import type { WireRequest, WireResponse, WireService } from '../wire/types.ts';
-import { type Engine, type EngineAnswer, errorType, startEngine } from './engine.ts';
+import type { WireService } from '../wire/types.ts';
+import { errorType, startEngine } from './engine.ts';
 import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
 import { type Consumer, openStreams, type Streams } from './stream/index.ts';
 import { ensureTable } from './tables.ts';
 import { createTimeToLive, type TimeToLiveOptions } from './ttl.ts';
 
-/** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
-export interface DynamoDb {
-  readonly service: WireService;
-  readonly streams: Streams;
-  /** Removes expired items now. Returns how many. */
-  sweep(): Promise<number>;
-  stop(): Promise<void>;
-}
-
-export interface DynamoDbOptions extends Omit<TimeToLiveOptions, 'expire'> {
+interface DynamoDbOptions extends Omit<TimeToLiveOptions, 'expire'> {
   readonly tables: readonly TableResource[];
   /** What reads the streams of the tables. @default nothing */
   readonly consumers?: readonly Consumer[];
@@ -28,7 +19,8 @@ export interface DynamoDbOptions extends Omit<TimeToLiveOptions, 'expire'> {
   readonly metered: boolean;
 }
 
-export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
+/** DynamoDB: dynalite behind the wire of this cloud, with time to live and, for tests, consumed capacity. */
+export async function startDynamoDb(options: DynamoDbOptions) {
   const { tables, consumers = [], dataDir } = options;
   const engine = startEngine(dataDir);
   let streams: Streams;
@@ -42,41 +34,29 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb>
   }
   const ttl = createTimeToLive(engine, tables, { ...options, expire: streams.expire });
   const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
-  const forward = options.metered ? forwardMetered(engine, tables) : forwardPlain(engine);
-  return {
-    service: {
-      name: 'dynamodb',
-      async handle(request) {
-        if (Object.hasOwn(ttl.operations, request.operation)) return ttlService.handle(request);
-        checkExpressions(request.body);
-        return forward(request);
-      },
+  const meter = options.metered ? createMeter(engine, tables) : undefined;
+  const headers = { 'content-type': 'application/x-amz-json-1.0' };
+  const service: WireService = {
+    name: 'dynamodb',
+    async handle(request) {
+      const { operation, body } = request;
+      if (Object.hasOwn(ttl.operations, operation)) return ttlService.handle(request);
+      checkExpressions(body);
+      const metered = await meter?.(operation, parseInput(body));
+      const answer = metered?.answer ?? (await engine.send(operation, body));
+      const error = answer.status === 200 ? undefined : errorType(objectOf(JSON.parse(answer.body)));
+      return { ...answer, headers, error, consumed: metered?.consumed };
     },
+  };
+  return {
+    service,
     streams,
+    /** Removes expired items now. Returns how many. */
     sweep: ttl.sweep,
-    async stop() {
+    async stop(): Promise<void> {
       await ttl.stop();
       await streams.settled();
       await engine.close();
     },
   };
-}
-
-type Forward = (request: WireRequest) => Promise<WireResponse>;
-
-function forwardPlain(engine: Engine): Forward {
-  return async ({ operation, body }) => described(await engine.send(operation, body));
-}
-
-function forwardMetered(engine: Engine, tables: readonly TableResource[]): Forward {
-  const meter = createMeter(engine, tables);
-  return async ({ operation, body }) => {
-    const { answer, consumed } = await meter(operation, parseInput(body));
-    return { ...described(answer), consumed };
-  };
-}
-
-function described({ status, body }: EngineAnswer): WireResponse {
-  const headers = { 'content-type': 'application/x-amz-json-1.0' };
-  return { status, headers, body, error: status === 200 ? undefined : errorType(objectOf(JSON.parse(body))) };
 }

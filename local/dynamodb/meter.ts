@@ -4,25 +4,23 @@ import type { Consumed } from '../wire/call-log.ts';
 import type { Engine, EngineAnswer } from './engine.ts';
 import { type Item, indexWriteUnits, keyNames, writeUnits } from './units.ts';
 
-export interface Metered {
+interface Metered {
   readonly answer: EngineAnswer;
   readonly consumed?: Consumed | undefined;
 }
-
-/** Sends a request and measures what it consumed. The client sees the figure only if it asked for it. */
-export type Meter = (operation: string, input: JsonObject) => Promise<Metered>;
 
 // A BatchGetItem counts each item like a separate GetItem, rounded up before the sum ("DynamoDB read and write
 // operations" in the developer guide), and a key without an item like a small item. dynalite does the same.
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
-export function createMeter(engine: Engine, tables: readonly TableResource[]): Meter {
+/** Sends a request and measures what it consumed. The client sees the figure only if it asked for it. */
+export function createMeter(engine: Engine, tables: readonly TableResource[]) {
   const schemas = new Map(tables.map(({ name, schema }) => [name, schema]));
   // A write is measured by a read before and after it: no other write of the item may happen in between.
   const writing = new Map<string, Promise<unknown>>();
 
-  return async (operation, input) => {
+  return async (operation: string, input: JsonObject): Promise<Metered> => {
     if (READS.has(operation)) return metered(engine, operation, input);
     if (!WRITES.has(operation)) return { answer: await engine.send(operation, JSON.stringify(input)) };
     const schema = schemas.get(String(input.TableName)) ?? {};

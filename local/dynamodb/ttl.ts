@@ -3,23 +3,15 @@ import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { TableResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 import type { Engine } from './engine.ts';
-import type { Capture } from './stream/capture.ts';
+import type { Expire } from './stream/capture.ts';
 import { keyNames } from './units.ts';
-
-/** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
-export interface TimeToLive {
-  readonly operations: Operations;
-  /** Removes all expired items now. Returns how many. */
-  sweep(): Promise<number>;
-  stop(): Promise<void>;
-}
 
 export interface TimeToLiveOptions {
   readonly now: () => number;
   /** Milliseconds between two removals of expired items. */
   readonly sweepMs: number;
   /** Runs the removal of an item. */
-  readonly expire: Capture['expire'];
+  readonly expire: Expire;
   readonly onError: (message: string) => void;
 }
 
@@ -29,16 +21,18 @@ const OLDEST_SECONDS = 5 * 365 * 24 * 3600;
 // A sweep reads the whole table in the process that serves it, so it gets at most this share of the time.
 const BUSY_SHARE = 0.05;
 
+/** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
 export function createTimeToLive(
   engine: Engine,
   tables: readonly TableResource[],
   { now, sweepMs, expire, onError }: TimeToLiveOptions,
-): TimeToLive {
+) {
   const attributes = new Map(tables.flatMap(({ name, ttlAttribute }) => (ttlAttribute ? [[name, ttlAttribute]] : [])));
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
+  /** Removes all expired items now. Returns how many. */
   const sweep = async (): Promise<number> => {
     let removed = 0;
     for (const [table, attribute] of attributes) {
@@ -59,7 +53,7 @@ export function createTimeToLive(
   return {
     operations: ttlOperations(engine, attributes),
     sweep,
-    async stop() {
+    async stop(): Promise<void> {
       stopped = true;
       clearTimeout(timer);
       await running;
@@ -69,7 +63,7 @@ export function createTimeToLive(
 
 interface SweepContext {
   readonly engine: Engine;
-  readonly expire: Capture['expire'];
+  readonly expire: Expire;
   readonly stopped: () => boolean;
 }
 

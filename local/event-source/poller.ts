@@ -4,7 +4,7 @@ import type { FaultBench } from '../faults/index.ts';
 import type { InvokeResult, Lambda } from '../lambda/types.ts';
 import type { Queues } from '../sqs/queues.ts';
 import { nextBatch } from './batch.ts';
-import { type Condition, discardMessage } from './discard.ts';
+import { type Condition, type Discarded, discardMessage } from './discard.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { EventSourceMapping } from './types.ts';
 
@@ -120,12 +120,7 @@ function pauseMs(before: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** before, LONGEST_PAUSE_MS);
 }
 
-interface GivenUp {
-  readonly condition: Condition;
-  readonly requestId: string;
-  readonly invocations: number;
-  readonly result: InvokeResult | undefined;
-}
+type GivenUp = Pick<Discarded, 'condition' | 'requestId' | 'invocations' | 'result'>;
 
 function discard({ mapping, shard, options }: DeliverContext, entries: readonly Entry[], givenUp: GivenUp): void {
   options.onError(`${mapping.logicalId} gave up ${entries.length} records: ${givenUp.condition}`);

@@ -14,16 +14,6 @@ export { readBuses } from './buses.ts';
 export type { Event } from './event.ts';
 export { type Rule, readRules } from './rules.ts';
 
-/** EventBridge: buses with the events of clients and the status changes of executions, and rules that run by schedule. */
-export interface EventBridge {
-  readonly schedules: Schedules;
-  readonly operations: Operations;
-  /** The latest events that buses took from clients, the oldest first, at most `ACCEPTED`. */
-  accepted(): readonly AcceptedEvent[];
-  statusChanged(change: StatusChange): void;
-  stop(): void;
-}
-
 /** An event that a client put on a bus. */
 export interface AcceptedEvent {
   /** The name of the bus. */
@@ -45,7 +35,7 @@ export interface Schedules {
   fire(name?: string): Promise<readonly (InvokeResult | undefined)[]>;
 }
 
-export interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
+interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
   readonly rules: readonly Rule[];
   /** From the name of each bus to its ARN. */
   readonly buses: ReadonlyMap<string, string>;
@@ -54,7 +44,8 @@ export interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
   readonly scheduled: boolean;
 }
 
-export function createEventBridge({ rules, buses, now, scheduled, ...options }: EventBridgeOptions): EventBridge {
+/** EventBridge: buses with the events of clients and the status changes of executions, and rules that run by schedule. */
+export function createEventBridge({ rules, buses, now, scheduled, ...options }: EventBridgeOptions) {
   const { pause, end } = createPauses();
   const schedules = rules.filter(({ everyMs }) => everyMs !== undefined);
 
@@ -74,23 +65,26 @@ export function createEventBridge({ rules, buses, now, scheduled, ...options }: 
     every((rule.everyMs ?? 0) / options.timeScale, () => void run(rule)),
   );
 
+  const running: Schedules = {
+    names: schedules.map(({ name }) => name),
+    async fire(name) {
+      const found = schedules.filter(
+        (rule) => name === undefined || rule.name === name || matchesLogicalId(rule.logicalId, name),
+      );
+      if (found.length === 0) throw new Error(`there is no enabled schedule${name === undefined ? '' : ` ${name}`}`);
+      return Promise.all(found.flatMap(run));
+    },
+  };
+  const operations: Operations = {
+    PutEvents: async (input) => putEvents(input, { buses, now, accept, onError: options.onError }),
+  };
   return {
-    schedules: {
-      names: schedules.map(({ name }) => name),
-      async fire(name) {
-        const found = schedules.filter(
-          (rule) => name === undefined || rule.name === name || matchesLogicalId(rule.logicalId, name),
-        );
-        if (found.length === 0) throw new Error(`there is no enabled schedule${name === undefined ? '' : ` ${name}`}`);
-        return Promise.all(found.flatMap(run));
-      },
-    },
-    operations: {
-      PutEvents: async (input) => putEvents(input, { buses, now, accept, onError: options.onError }),
-    },
-    accepted: () => [...accepted],
-    statusChanged: (change) => publish(DEFAULT_BUS, statusChangeEvent(change, now())),
-    stop() {
+    schedules: running,
+    operations,
+    /** The latest events that buses took from clients, the oldest first, at most `ACCEPTED`. */
+    accepted: (): readonly AcceptedEvent[] => [...accepted],
+    statusChanged: (change: StatusChange) => publish(DEFAULT_BUS, statusChangeEvent(change, now())),
+    stop(): void {
       for (const cancel of timers) cancel();
       end();
     },

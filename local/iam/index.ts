@@ -2,12 +2,10 @@ import { AwsError } from '../aws-error.ts';
 import type { CallFacts } from '../faults/index.ts';
 import type { ResolvedStack } from '../template/resources.ts';
 import type { Specs } from '../template/specs.ts';
-import { type Grant, type Ledger, openLedger } from './ledger.ts';
+import { type Ledger, openLedger } from './ledger.ts';
 import { type Role, readResourcePolicies, readRoles } from './policies.ts';
 import { createRequests, type RegionAndAccount } from './requests.ts';
 import { type AccessRequest, type Covering, covering, type Statement } from './statements.ts';
-
-export type { Grant } from './ledger.ts';
 
 /** IAM: checks every call against the policies of the template. */
 export interface Iam {
@@ -28,10 +26,7 @@ export interface Iam {
 }
 
 /** The part of IAM that tests see. */
-export interface Permissions {
-  /** Grants of the template that no call has used yet, without the managed policies of AWS. */
-  unused(): readonly Grant[];
-}
+export type Permissions = Pick<Ledger, 'unused'>;
 
 export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: RegionAndAccount): Iam {
   const roles = readRoles(stacks);

@@ -8,13 +8,10 @@ export interface Grant {
   readonly resource: string;
 }
 
-/** Records which grants were used. */
-export interface Ledger {
-  use(statement: Statement, matched: { readonly action: string; readonly resource: string }): void;
-  unused(): readonly Grant[];
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
-export function openLedger(statements: readonly Statement[]): Ledger {
+/** Records which grants were used. */
+export function openLedger(statements: readonly Statement[]) {
   const used = new Set<string>();
   const grants = statements
     .filter(({ allows }) => allows)
@@ -23,7 +20,8 @@ export function openLedger(statements: readonly Statement[]): Ledger {
     );
   const keyOf = ({ statement, action, resource }: Grant) => [statement, action, resource].join('\n');
   return {
-    use: ({ name }, matched) => used.add(keyOf({ statement: name, ...matched })),
-    unused: () => grants.filter((grant) => !used.has(keyOf(grant))),
+    use: ({ name }: Statement, matched: Omit<Grant, 'statement'>) => used.add(keyOf({ statement: name, ...matched })),
+    /** The grants that no call has used yet, without the managed policies of AWS. */
+    unused: (): readonly Grant[] => grants.filter((grant) => !used.has(keyOf(grant))),
   };
 }

@@ -4,13 +4,9 @@ import { createPauses } from '../time/timeout.ts';
 import { type Job, newJob, wholeReply } from './job.ts';
 import type { AsynchronousSettings, FunctionSpec, InvocationRecord, InvokeOptions, InvokeResult } from './types.ts';
 
-/** The asynchronous invocations of one function. */
-export interface EventQueue {
-  add(payload: string, options: Pick<InvokeOptions, 'onAttempt'>): void;
-  stop(): void;
-}
+export type EventQueue = ReturnType<typeof createEventQueue>;
 
-export interface EventQueueOptions {
+interface EventQueueOptions {
   readonly spec: FunctionSpec;
   /** @param maxWaitMs how long the job may wait for a worker */
   readonly submit: (job: Job, maxWaitMs: number) => void;
@@ -35,8 +31,11 @@ const FIRST_BACKOFF = 1_000;
 const LONGEST_BACKOFF = 300_000;
 const LONGEST_WAIT = 2 ** 31 - 1;
 
-/** Retries an event whose function fails, as Lambda does: twice by default. Gives up then, or if the event is too old. */
-export function createEventQueue(options: EventQueueOptions): EventQueue {
+/**
+ * The asynchronous invocations of one function. Retries an event whose function fails, as Lambda does: twice by default.
+ * Gives up then, or if the event is too old.
+ */
+export function createEventQueue(options: EventQueueOptions) {
   const { spec, submit, timeScale, log } = options;
   const { maximumRetryAttempts = 2, maximumEventAgeSeconds = 21_600 }: AsynchronousSettings = spec.asynchronous ?? {};
   const { pause, end } = createPauses();
@@ -77,7 +76,7 @@ export function createEventQueue(options: EventQueueOptions): EventQueue {
   };
 
   return {
-    add(payload, { onAttempt }) {
+    add(payload: string, { onAttempt }: Pick<InvokeOptions, 'onAttempt'>): void {
       const until = performance.now() + maximumEventAgeSeconds * 1000 * timeScale;
       run({ id: randomUUID(), payload, until }, onAttempt).catch((error: unknown) => {
         log(String(error));

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
 import { Throttled } from './errors.ts';
-import type { HttpRequest, HttpResponse, InvokeOptions, InvokeResult } from './types.ts';
+import type { HttpRequest, HttpResponse, Lambda } from './types.ts';
 
-export interface Invoker {
-  /** @throws AwsError if the function does not exist */
-  find(nameOrArn: string): unknown;
-  invoke(nameOrArn: string, payload: string, options?: InvokeOptions): Promise<InvokeResult>;
-}
+/** `find` throws an AwsError if the function does not exist. */
+type Invoker = Pick<Lambda, 'invoke'> & { find(nameOrArn: string): unknown };
 
 const prefix = '/2015-03-31/functions/';
 

@@ -1,5 +1,5 @@
 import { createEventQueue, type EventQueue } from './event-queue.ts';
-import { handleHttp, type Invoker } from './http.ts';
+import { handleHttp } from './http.ts';
 import { type Job, newJob, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
 import { createRegistry } from './registry.ts';
@@ -88,11 +88,10 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     });
   }
 
-  const invoker: Invoker = { find, invoke };
   return {
     invoke,
     invokeStreaming,
-    handleHttp: (request) => handleHttp(invoker, request),
+    handleHttp: (request) => handleHttp({ find, invoke }, request),
     workers: () =>
       entries.map(({ spec, pool }) => {
         const { count, busy } = pool.load();

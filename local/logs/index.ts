@@ -3,24 +3,13 @@ import { numberOf, objectOf, stringOf } from '../json.ts';
 import type { ResolvedStack } from '../template/resources.ts';
 import type { Operations } from '../wire/types.ts';
 
-/** CloudWatch Logs, as far as lines can be searched: the latest lines of each log group, in memory. */
-export interface Logs {
-  /** Keeps a line of a function. */
-  keep(functionName: string, line: string): void;
-  readonly operations: Operations;
-}
-
-interface Line {
-  readonly timestamp: number;
-  readonly message: string;
-}
-
 /** Lines that are kept of each log group. */
 const KEPT = 10_000;
 /** "limit … The default is 10,000 events" (API reference of FilterLogEvents). */
 const PAGE = 10_000;
 
-export function createLogs(stacks: readonly ResolvedStack[], now: () => number): Logs {
+/** CloudWatch Logs, as far as lines can be searched: the latest lines of each log group, in memory. */
+export function createLogs(stacks: readonly ResolvedStack[], now: () => number) {
   const functions = stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::Lambda::Function'));
   const groupOf = new Map(
     functions.map(({ name, properties }) => [
@@ -28,37 +17,41 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number):
       stringOf(objectOf(properties.LoggingConfig).LogGroup) ?? `/aws/lambda/${name}`,
     ]),
   );
-  const groups = new Map<string, Line[]>([...groupOf.values()].map((group) => [group, []]));
+  const groups = new Map<string, { timestamp: number; message: string }[]>(
+    [...groupOf.values()].map((group) => [group, []]),
+  );
   for (const { resources } of stacks) {
     for (const { type, name } of resources)
       if (type === 'AWS::Logs::LogGroup') groups.set(name, groups.get(name) ?? []);
   }
+  const operations: Operations = {
+    async FilterLogEvents({ logGroupName, filterPattern, startTime, endTime, limit, nextToken }) {
+      const lines = groups.get(String(logGroupName));
+      if (lines === undefined)
+        throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
+      const from = numberOf(startTime) ?? 0;
+      const until = numberOf(endTime) ?? Number.POSITIVE_INFINITY;
+      const matches = matcher(stringOf(filterPattern) ?? '');
+      const found = lines.filter(
+        ({ timestamp, message }) => timestamp >= from && timestamp <= until && matches(message),
+      );
+      const start = numberOf(nextToken) ?? 0;
+      const end = start + Math.min(numberOf(limit) ?? PAGE, PAGE);
+      return {
+        events: found.slice(start, end).map((line) => ({ ...line, logStreamName: 'local' })),
+        ...(end < found.length && { nextToken: String(end) }),
+      };
+    },
+  };
   return {
-    keep(functionName, message) {
+    operations,
+    /** Keeps a line of a function. */
+    keep(functionName: string, message: string): void {
       const lines = groups.get(groupOf.get(functionName) ?? '');
       if (lines === undefined) return;
       lines.push({ timestamp: now(), message });
       // Lines are cut only at twice the bound, so that each line is cheap.
       if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
-    },
-    operations: {
-      async FilterLogEvents({ logGroupName, filterPattern, startTime, endTime, limit, nextToken }) {
-        const lines = groups.get(String(logGroupName));
-        if (lines === undefined)
-          throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
-        const from = numberOf(startTime) ?? 0;
-        const until = numberOf(endTime) ?? Number.POSITIVE_INFINITY;
-        const matches = matcher(stringOf(filterPattern) ?? '');
-        const found = lines.filter(
-          ({ timestamp, message }) => timestamp >= from && timestamp <= until && matches(message),
-        );
-        const start = numberOf(nextToken) ?? 0;
-        const end = start + Math.min(numberOf(limit) ?? PAGE, PAGE);
-        return {
-          events: found.slice(start, end).map((line) => ({ ...line, logStreamName: 'local' })),
-          ...(end < found.length && { nextToken: String(end) }),
-        };
-      },
     },
   };
 }

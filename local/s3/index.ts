@@ -7,15 +7,7 @@ import { isExpired } from './lifecycle.ts';
 import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
 import { checkBody, type ObjectPath, objectPathOf, refuseUnknown } from './request.ts';
 
-/** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
-export interface S3 {
-  readonly service: RestService;
-  /** Removes expired objects now. Returns how many. */
-  sweep(): number;
-  stop(): void;
-}
-
-export interface S3Options {
+interface S3Options {
   readonly buckets: readonly BucketResource[];
   /** @default in memory */
   readonly dataDir?: string | undefined;
@@ -35,7 +27,8 @@ const OPERATIONS: Readonly<Record<string, readonly [name: string, run: Operation
 };
 const DEFAULT_TYPE = 'binary/octet-stream';
 
-export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options): S3 {
+/** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
+export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options) {
   const stored = new Map(
     buckets.map((bucket) => {
       const objects = dataDir === undefined ? objectsInMemory() : objectsInFolder(join(dataDir, 's3', bucket.name));
@@ -55,6 +48,7 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
     if (!found) throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
     return run(target, found.objects, request, now());
   };
+  /** Removes expired objects now. Returns how many. */
   const sweep = (): number => {
     const at = now();
     let removed = 0;
@@ -74,17 +68,14 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
     }
   }, sweepMs).unref();
 
-  return {
-    service: {
-      name: 's3',
-      operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
-      input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
-      handle,
-      refuse: xmlError,
-    },
-    sweep,
-    stop: () => clearInterval(timer),
+  const service: RestService = {
+    name: 's3',
+    operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
+    input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
+    handle,
+    refuse: xmlError,
   };
+  return { service, sweep, stop: () => clearInterval(timer) };
 }
 
 function putObject({ key }: ObjectPath, objects: Objects, request: RestRequest, now: number): WireResponse {

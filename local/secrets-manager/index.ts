@@ -7,22 +7,13 @@ import { createRotation, type RotationOptions } from './rotation.ts';
 import { generateSecret } from './secret-string.ts';
 import { openVersions, type Version, type Versions } from './versions.ts';
 
-export interface SecretsManager {
-  readonly operations: Operations;
-  /** Starts the rotations that are due. */
-  rotateDue(): void;
-}
-
-export interface SecretsManagerOptions extends RotationOptions {
+interface SecretsManagerOptions extends RotationOptions {
   /** @default in memory */
   readonly dataDir: string | undefined;
 }
 
 /** The secrets of the template, kept in `dataDir/secrets.json` or, without a dataDir, in memory. */
-export function createSecretsManager(
-  secrets: readonly SecretResource[],
-  options: SecretsManagerOptions,
-): SecretsManager {
+export function createSecretsManager(secrets: readonly SecretResource[], options: SecretsManagerOptions) {
   const versions = openVersions(options.dataDir, options.now);
   const rotation = createRotation(versions, options);
   const find = (id: unknown): SecretResource => {
@@ -34,31 +25,31 @@ export function createSecretsManager(
     if (versions.of(name).length === 0) versions.put(name, randomUUID(), value ?? generateSecret(generate));
   }
 
-  return {
-    operations: {
-      GetSecretValue: async (input) => getSecretValue(find(input.SecretId), versions, input),
-      PutSecretValue: async (input) => {
-        const { name, arn } = find(input.SecretId);
-        const id = stringOf(input.ClientRequestToken) ?? randomUUID();
-        const stages = input.VersionStages === undefined ? undefined : listOf(input.VersionStages).map(String);
-        const { stages: VersionStages } = versions.put(name, id, String(input.SecretString), stages);
-        return { ARN: arn, Name: name, VersionId: id, VersionStages };
-      },
-      DescribeSecret: async (input) => describeSecret(find(input.SecretId), versions),
-      UpdateSecretVersionStage: async (input) => {
-        const { name, arn } = find(input.SecretId);
-        const [from, to] = [stringOf(input.RemoveFromVersionId), stringOf(input.MoveToVersionId)];
-        versions.move(name, String(input.VersionStage), from, to);
-        return { ARN: arn, Name: name };
-      },
-      RotateSecret: async (input) => {
-        const secret = find(input.SecretId);
-        const id = rotation.begin(secret, stringOf(input.ClientRequestToken));
-        return { ARN: secret.arn, Name: secret.name, VersionId: id };
-      },
+  const operations: Operations = {
+    GetSecretValue: async (input) => getSecretValue(find(input.SecretId), versions, input),
+    PutSecretValue: async (input) => {
+      const { name, arn } = find(input.SecretId);
+      const id = stringOf(input.ClientRequestToken) ?? randomUUID();
+      const stages = input.VersionStages === undefined ? undefined : listOf(input.VersionStages).map(String);
+      const { stages: VersionStages } = versions.put(name, id, String(input.SecretString), stages);
+      return { ARN: arn, Name: name, VersionId: id, VersionStages };
     },
-    rotateDue: () => secrets.forEach(rotation.beginIfDue),
+    DescribeSecret: async (input) => describeSecret(find(input.SecretId), versions),
+    UpdateSecretVersionStage: async (input) => {
+      const { name, arn } = find(input.SecretId);
+      const [from, to] = [stringOf(input.RemoveFromVersionId), stringOf(input.MoveToVersionId)];
+      versions.move(name, String(input.VersionStage), from, to);
+      return { ARN: arn, Name: name };
+    },
+    RotateSecret: async (input) => {
+      const secret = find(input.SecretId);
+      const id = rotation.begin(secret, stringOf(input.ClientRequestToken));
+      return { ARN: secret.arn, Name: secret.name, VersionId: id };
+    },
   };
+  /** Starts the rotations that are due. */
+  const rotateDue = () => secrets.forEach(rotation.beginIfDue);
+  return { operations, rotateDue };
 }
 
 function getSecretValue({ name, arn }: SecretResource, versions: Versions, input: JsonObject) {

@@ -14,19 +14,12 @@ export interface RotationOptions {
   readonly onError: (message: string) => void;
 }
 
-export interface Rotation {
-  /** Starts a rotation. Returns the id of the new version; the function of the secret runs in the background. */
-  begin(secret: SecretResource, id?: string): string;
-  /** Rotates if the current version is old enough. Also continues a rotation that failed. */
-  beginIfDue(secret: SecretResource): void;
-}
-
 const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 /** "If any rotation step fails, Secrets Manager retries the entire rotation process multiple times." */
 const ATTEMPTS = 3;
 
 /** Rotation by a Lambda function, in its four steps. */
-export function createRotation(versions: Versions, options: RotationOptions): Rotation {
+export function createRotation(versions: Versions, options: RotationOptions) {
   const running = new Set<string>();
   const pending = (name: string) =>
     versions.of(name).find(({ stages }) => stages.includes('AWSPENDING') && !stages.includes('AWSCURRENT'));
@@ -43,7 +36,8 @@ export function createRotation(versions: Versions, options: RotationOptions): Ro
     }
     running.delete(secret.name);
   };
-  const begin: Rotation['begin'] = (secret, id = randomUUID()) => {
+  /** Starts a rotation. Returns the id of the new version; the function of the secret runs in the background. */
+  const begin = (secret: SecretResource, id: string = randomUUID()): string => {
     if (!secret.rotation) throw new AwsError('InvalidRequestException', 'No Lambda function rotates this secret.');
     if (pending(secret.name)) {
       throw new AwsError(
@@ -57,7 +51,8 @@ export function createRotation(versions: Versions, options: RotationOptions): Ro
   };
   return {
     begin,
-    beginIfDue(secret) {
+    /** Rotates if the current version is old enough. Also continues a rotation that failed. */
+    beginIfDue(secret: SecretResource): void {
       const { name, rotation } = secret;
       if (!rotation || running.has(name)) return;
       const failed = pending(name);

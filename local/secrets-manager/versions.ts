@@ -12,16 +12,10 @@ export interface Version {
   readonly stages: readonly string[];
 }
 
-/** The versions of all secrets, by name. A version without a stage is removed. */
-export interface Versions {
-  of(name: string): readonly Version[];
-  /** Adds a version, or sets its value once. @param value may be absent at first @param stages @default AWSCURRENT */
-  put(name: string, id: string, value: string | undefined, stages?: readonly string[]): Version;
-  /** Moves a stage. AWSPREVIOUS moves to the version that had AWSCURRENT. */
-  move(name: string, stage: string, from: string | undefined, to: string | undefined): void;
-}
+export type Versions = ReturnType<typeof openVersions>;
 
-export function openVersions(dataDir: string | undefined, now: () => number): Versions {
+/** The versions of all secrets, by name. A version without a stage is removed. */
+export function openVersions(dataDir: string | undefined, now: () => number) {
   const file = dataDir === undefined ? undefined : join(dataDir, 'secrets.json');
   const stored = new Map<string, readonly Version[]>(
     file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [],
@@ -36,7 +30,8 @@ export function openVersions(dataDir: string | undefined, now: () => number): Ve
   };
   return {
     of,
-    put(name, id, value, labels = ['AWSCURRENT']) {
+    /** Adds a version, or sets its value once. @param value may be absent at first */
+    put(name: string, id: string, value: string | undefined, labels: readonly string[] = ['AWSCURRENT']): Version {
       const known = of(name).find((version) => version.id === id);
       if (known?.value !== undefined && known.value !== value) {
         throw new AwsError('ResourceExistsException', "You can't modify a secret version that has a value.");
@@ -49,7 +44,8 @@ export function openVersions(dataDir: string | undefined, now: () => number): Ve
       keep(name, versions);
       return versions[0] ?? version;
     },
-    move(name, stage, from, to) {
+    /** Moves a stage. AWSPREVIOUS moves to the version that had AWSCURRENT. */
+    move(name: string, stage: string, from: string | undefined, to: string | undefined): void {
       const held = of(name).find(({ stages }) => stages.includes(stage));
       if (held && held.id !== to && held.id !== from) {
         throw new AwsError('InvalidParameterException', `The staging label ${stage} is attached to version ${held.id}`);

@@ -1,4 +1,6 @@
+import { AwsError } from '../aws-error.ts';
 import type { QueueResource } from '../template/specs.ts';
+import type { Operations } from '../wire/types.ts';
 
 /** A message in a queue of the template. Only tests receive it. */
 export interface QueueMessage {
@@ -8,19 +10,24 @@ export interface QueueMessage {
   readonly sentAt: number;
 }
 
-export interface Queues {
-  /** The messages by the name of their queue, the oldest first. */
-  readonly messages: ReadonlyMap<string, readonly QueueMessage[]>;
-  send(arn: string, body: unknown, attributes?: QueueMessage['attributes']): void;
-}
+export type Queues = ReturnType<typeof createQueues>;
 
-/** The queues, in memory. */
-export function createQueues(resources: readonly QueueResource[], now: () => number): Queues {
+/** Makes the queues, in memory. */
+export function createQueues(resources: readonly QueueResource[], now: () => number) {
   const messages = new Map(resources.map(({ name }): [string, QueueMessage[]] => [name, []]));
   const names = new Map(resources.map(({ arn, name }) => [arn, name]));
+  const operations: Operations = {
+    async GetQueueAttributes({ QueueUrl }) {
+      const queue = messages.get(String(QueueUrl).split('/').at(-1) ?? '');
+      if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
+      return { Attributes: { ApproximateNumberOfMessages: String(queue.length) } };
+    },
+  };
   return {
-    messages,
-    send(arn, body, attributes = {}) {
+    operations,
+    /** The messages by the name of their queue, the oldest first. */
+    messages: messages as ReadonlyMap<string, readonly QueueMessage[]>,
+    send(arn: string, body: unknown, attributes: QueueMessage['attributes'] = {}): void {
       const queue = messages.get(names.get(arn) ?? '');
       if (!queue) throw new Error(`there is no queue ${arn}`);
       queue.push({ body: JSON.stringify(body), attributes, sentAt: now() });

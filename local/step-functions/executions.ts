@@ -21,24 +21,17 @@ export interface Execution {
   stopDate?: number;
 }
 
+export type ExecutionStore = ReturnType<typeof createExecutionStore>;
+
+const KEPT_CHARACTERS = 256 * 2 ** 20;
+
 /**
- * All executions. The newest `keepClosed` closed ones are kept whole, up to 256 Mi characters of payload. Older ones
+ * Keeps all executions. The newest `keepClosed` closed ones are kept whole, up to 256 Mi characters of payload. Older ones
  * lose input, output and history. They keep name, status and dates, because a name must stay taken: a name that starts
  * again would run a task twice. (AWS frees names 90 days after the execution has closed, this engine at the next start
  * after that.) Older Express executions are forgotten: their names are free anyway.
  */
-export interface ExecutionStore {
-  add(execution: Execution): void;
-  get(arn: string): Execution | undefined;
-  /** All executions, in order of start. */
-  all(): Execution[];
-  /** Counts a closed execution against the limits. */
-  closed(execution: Execution): void;
-}
-
-const KEPT_CHARACTERS = 256 * 2 ** 20;
-
-export function createExecutionStore(keepClosed: number): ExecutionStore {
+export function createExecutionStore(keepClosed: number) {
   const byArn = new Map<string, Execution>();
   const kept = new Set<Execution>();
   let characters = 0;
@@ -53,10 +46,12 @@ export function createExecutionStore(keepClosed: number): ExecutionStore {
   };
 
   return {
-    add: (execution) => void byArn.set(execution.arn, execution),
-    get: (arn) => byArn.get(arn),
+    add: (execution: Execution) => void byArn.set(execution.arn, execution),
+    get: (arn: string) => byArn.get(arn),
+    /** All executions, in order of start. */
     all: () => [...byArn.values()].sort((a, b) => a.number - b.number),
-    closed(execution) {
+    /** Counts a closed execution against the limits. */
+    closed(execution: Execution): void {
       kept.add(execution);
       characters += size(execution);
       for (const oldest of kept) {

@@ -17,16 +17,6 @@ export interface History {
   transitions: number;
 }
 
-/** Writes one history. It is a separate object, because a closed execution keeps its history but not its recorder. */
-export interface Recorder {
-  /** Records an event after `previous` and returns its id. */
-  add(type: string, previous: number, details?: Record<string, unknown>): number;
-  entered(type: string, state: string, previous: number): number;
-  retried(): void;
-  /** Records the last event, at this time. Later events are dropped. */
-  end(type: string, timestamp: number, details?: Record<string, unknown>): void;
-}
-
 // This limit of AWS also ends a machine that loops endlessly.
 const EVENT_LIMIT = 25_000;
 
@@ -35,13 +25,17 @@ export function newHistory(transitions = 0): History {
   return { events: [], states: [], transitions };
 }
 
-export function createRecorder(history: History, now: () => number): Recorder {
+export type Recorder = ReturnType<typeof createRecorder>;
+
+/** Writes one history. It is a separate object, because a closed execution keeps its history but not its recorder. */
+export function createRecorder(history: History, now: () => number) {
   const { events, states } = history;
   let ended = false;
 
   const append = (type: string, previousEventId: number, timestamp: number, details: HistoryEvent['details']) =>
     events.push({ id: events.length + 1, previousEventId, timestamp, type, details });
-  const add: Recorder['add'] = (type, previous, details) => {
+  /** Records an event after `previous` and returns its id. */
+  const add = (type: string, previous: number, details?: HistoryEvent['details']): number => {
     if (ended) return previous;
     if (events.length >= EVENT_LIMIT - 1) {
       const cause = `The execution reached the maximum number of history events (${EVENT_LIMIT}).`;
@@ -52,16 +46,17 @@ export function createRecorder(history: History, now: () => number): Recorder {
 
   return {
     add,
-    entered(type, state, previous) {
+    entered(type: string, state: string, previous: number): number {
       const id = add(`${type}StateEntered`, previous, { name: state });
       states.push(state);
       history.transitions += 1;
       return id;
     },
-    retried() {
+    retried(): void {
       history.transitions += 1;
     },
-    end(type, timestamp, details) {
+    /** Records the last event, at this time. Later events are dropped. */
+    end(type: string, timestamp: number, details?: HistoryEvent['details']): void {
       if (!ended) append(type, events.length, timestamp, details);
       ended = true;
     },

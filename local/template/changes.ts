@@ -4,14 +4,6 @@ import type { Deployed } from '../lambda/index.ts';
 import type { AppSpecs } from './app.ts';
 import type { ResolvedStack, Resource } from './resources.ts';
 
-/** The differences between the assembly that a cloud runs and another one. */
-export interface Changes {
-  /** Functions whose code or settings differ, by name. */
-  readonly functions: ReadonlyMap<string, Deployed>;
-  /** Resources that cannot change while the cloud runs, such as `AWS::DynamoDB::Table Tasks`. */
-  readonly others: readonly string[];
-}
-
 const FUNCTION = 'AWS::Lambda::Function';
 /** The properties of a function that `Deployed` covers. */
 const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
@@ -19,7 +11,8 @@ const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
 /** A deployed assembly. */
 type App = Pick<AppSpecs, 'stacks' | 'specs'>;
 
-export function changesBetween(before: App, after: App): Changes {
+/** The differences between the assembly that a cloud runs and another one. */
+export function changesBetween(before: App, after: App) {
   const [old, now] = [byId(before.stacks), byId(after.stacks)];
   // The folder of an asset is named after its content; each build of `dev` has a folder of its number.
   const code = new Map(before.specs.functions.map(({ name, codePath }) => [name, basename(codePath)]));
@@ -33,11 +26,13 @@ export function changesBetween(before: App, after: App): Changes {
     return !isDeepStrictEqual(was?.properties, is?.properties);
   });
   return {
-    functions: new Map(
+    /** Functions whose code or settings differ, by name. */
+    functions: new Map<string, Deployed>(
       changed.map(({ name, codePath, handler, environment, timeoutSeconds, refusal }) => {
         return [name, { codePath, handler, environment, timeoutSeconds, ...(refusal !== undefined && { refusal }) }];
       }),
     ),
+    /** Resources that cannot change while the cloud runs, such as `AWS::DynamoDB::Table Tasks`. */
     others: differ.map((id) => `${(now.get(id) ?? old.get(id))?.type} ${id}`),
   };
 }

@@ -61,19 +61,10 @@ export interface QueueResource {
   readonly arn: string;
 }
 
-export interface Specs {
-  readonly functions: readonly FunctionResource[];
-  readonly machines: readonly MachineResource[];
-  readonly tables: readonly TableResource[];
-  readonly secrets: readonly SecretResource[];
-  readonly buckets: readonly BucketResource[];
-  readonly queues: readonly QueueResource[];
-  /** Maps the ARN of a role to its logical id. */
-  readonly roles: ReadonlyMap<string, string>;
-}
+export type Specs = Readonly<ReturnType<typeof readSpecs>>;
 
 /** Throws a ResourceError for a value that the embedded cloud cannot honour. */
-export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
+export function readSpecs(stacks: readonly ResolvedStack[]) {
   const all = <T>(types: string, read: (resource: Resource, stack: ResolvedStack) => T): T[] =>
     stacks.flatMap((stack) => ofTypes(stack, types).map((resource) => about(resource, () => read(resource, stack))));
   return {
@@ -82,7 +73,8 @@ export function readSpecs(stacks: readonly ResolvedStack[]): Specs {
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
     buckets: all('AWS::S3::Bucket', readBucket),
-    queues: all('AWS::SQS::Queue', ({ name, arn = '' }) => ({ name, arn })),
+    queues: all('AWS::SQS::Queue', ({ name, arn = '' }): QueueResource => ({ name, arn })),
+    /** Maps the ARN of a role to its logical id. */
     roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
   };
 }

@@ -19,19 +19,14 @@ export function startTimeout(milliseconds: number, callback: () => void, ref = f
   return () => clearTimeout(timer);
 }
 
-/** A group of timeouts that end together. */
-export interface Pauses {
-  /** Resolves after the time, or never if the group ends before. */
-  pause(milliseconds: number): Promise<void>;
-  end(): void;
-}
-
-export function createPauses(): Pauses {
+/** Makes a group of timeouts that end together. */
+export function createPauses() {
   const cancels = new Set<() => void>();
   let ended = false;
   return {
-    pause: (milliseconds) =>
-      new Promise((resolve) => {
+    /** Resolves after the time, or never if the group ends before. */
+    pause: (milliseconds: number) =>
+      new Promise<void>((resolve) => {
         if (ended) return;
         const cancel = startTimeout(milliseconds, () => {
           cancels.delete(cancel);

@@ -4,7 +4,7 @@ import { AwsError } from '../aws-error.ts';
 import { type CallFacts, ConnectionLost, type FaultService } from '../faults/index.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
-import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { close, isAbandoned, isForLoopback, listen, readBody, signedService, targetOf } from '../loopback.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
 import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
@@ -23,21 +23,16 @@ export interface WireOptions extends ExecuteOptions {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-export interface Wire {
-  readonly url: string;
-  /** Starts to answer. Until then requests wait: the functions need the url, the services need the functions. */
-  serve(options: WireOptions): void;
-  stop(): Promise<void>;
-}
-
-export async function openWire(): Promise<Wire> {
+export async function openWire() {
   const server = createServer();
   // Longer than any pause in a test: an idle connection that closes while a client uses it fails like an outage.
   server.keepAliveTimeout = 600_000;
   const url = await listen(server, 0);
   return {
     url,
-    serve: (options) => server.on('request', (request, response) => void serve(request, response, options)),
+    /** Starts to answer. Until then requests wait: the functions need the url, the services need the functions. */
+    serve: (options: WireOptions) =>
+      server.on('request', (request, response) => void serve(request, response, options)),
     stop: () => close(server),
   };
 }
@@ -90,7 +85,8 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   // The session token of a worker is its id.
   const { 'x-amz-security-token': token } = request.headers;
   const who = { caller, worker: typeof token === 'string' ? token : undefined };
-  if (isForS3(request)) return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
+  if (signedService(request) === 's3')
+    return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
   const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
   if (form) return callQuery(request, readForm(body), who, options);
   const { path } = targetOf(request);
@@ -130,17 +126,12 @@ function callRest(service: RestService, request: RestRequest, who: Who, options:
 }
 
 function callQuery(request: IncomingMessage, form: Record<string, string>, who: Who, options: WireOptions) {
-  const named = /Credential=[^,\s]*\/([a-z]+)\/aws4_request/.exec(request.headers.authorization ?? '')?.[1];
+  const named = signedService(request);
   const service = options.query.find(({ name }) => name === named);
   if (service === undefined) throw new AwsError('InvalidAction', `nothing here answers ${named} ${form.Action}`, 404);
   const call = { ...who, service: service.name, operation: form.Action ?? '', input: () => form };
   const run = async () => answerQuery(service, form, who.caller);
-  return executeCall(call, () => run().catch(refusedQuery), refuseQuery, options);
-}
-
-function refusedQuery(thrown: unknown): WireResponse {
-  if (thrown instanceof AwsError) return refuseQuery(thrown);
-  throw thrown;
+  return executeCall(call, run, refuseQuery, options);
 }
 
 function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, options: WireOptions) {
@@ -160,9 +151,4 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
 function restRequest({ method = 'GET', headers }: IncomingMessage, path: string, body: Buffer): RestRequest {
   const single = Object.entries(headers).map(([name, value]) => [name, String(value)]);
   return { method, path, headers: Object.fromEntries(single), body };
-}
-
-/** Whether a request is for S3: its signature names the service. */
-function isForS3({ headers }: IncomingMessage): boolean {
-  return /Credential=[^,\s]*\/s3\/aws4_request/.test(headers.authorization ?? '');
 }

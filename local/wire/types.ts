@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AwsError } from '../aws-error.ts';
 import type { FaultService } from '../faults/index.ts';
 import type { JsonObject } from '../json.ts';
+import type { HttpRequest } from '../lambda/types.ts';
 import type { Consumed } from './call-log.ts';
 
 /** A request to a service that speaks AWS JSON. In a RestRequest, method and path are the operation. */
@@ -31,12 +32,7 @@ export interface WireService {
   readonly handle: (request: WireRequest) => Promise<WireResponse>;
 }
 
-export interface RestRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
+export type RestRequest = Readonly<HttpRequest>;
 
 export interface RestService {
   /** Its name in the call log. */

@@ -14,7 +14,7 @@ export interface Entry {
   readonly record: StreamRecord;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   readonly store: Store;
   readonly tables: readonly TableResource[];
   readonly now: () => number;
@@ -25,10 +25,8 @@ export interface CaptureOptions {
   readonly onChange: (entry: Entry) => void;
 }
 
-export interface Capture {
-  /** Runs the removal of an expired item, so that its record says who removed it. */
-  expire<T>(remove: () => Promise<T>): Promise<T>;
-}
+/** Runs the removal of an expired item, so that its record says who removed it. */
+export type Expire = <T>(remove: () => Promise<T>) => Promise<T>;
 
 /** A table has more than one shard, so that no function can rely on an order between two items. */
 export const SHARDS = 2;
@@ -53,7 +51,7 @@ interface Pending {
  * the lock of its key. The hook runs at that moment, so the item in the database is the old image, and what it adds is
  * written in the same batch as the item, or not at all.
  */
-export function captureChanges({ store, tables, now, nextNumber, keep, onChange }: CaptureOptions): Capture {
+export function captureChanges({ store, tables, now, nextNumber, keep, onChange }: CaptureOptions): Expire {
   const streams = new Map(tables.flatMap((table) => (table.stream ? [[table.name, streamOf(table)] as const] : [])));
   const identity = new AsyncLocalStorage<typeof TIME_TO_LIVE>();
   // Writes may end in another order than they begin. A later one waits here for those before it.
@@ -92,7 +90,7 @@ export function captureChanges({ store, tables, now, nextNumber, keep, onChange 
     deleteItemDb(table, done);
   };
 
-  return { expire: (remove) => identity.run(TIME_TO_LIVE, remove) };
+  return (remove) => identity.run(TIME_TO_LIVE, remove);
 }
 
 function streamOf({ stream, schema }: TableResource) {

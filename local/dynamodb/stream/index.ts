@@ -1,7 +1,6 @@
-import { listOf } from '../../json.ts';
 import type { TableResource } from '../../template/specs.ts';
 import type { Store } from '../store.ts';
-import { type Capture, captureChanges, type Entry, SHARDS } from './capture.ts';
+import { captureChanges, type Entry, SHARDS } from './capture.ts';
 import type { StreamRecord } from './record.ts';
 import { createShard, type Shard } from './shard.ts';
 
@@ -15,19 +14,9 @@ export interface Consumer {
   readonly table: string;
 }
 
-/** DynamoDB Streams. */
-export interface Streams {
-  shardsOf(consumer: Consumer): readonly Shard[];
-  /** Resolves once no consumer has a record left. */
-  drained(): Promise<void>;
-  /** The latest records of a table, at most `RECORDED`. */
-  recorded(table: string): readonly StreamRecord[];
-  readonly expire: Capture['expire'];
-  /** Resolves once what `done` forgot is removed from the disk. */
-  settled(): Promise<unknown>;
-}
+export type Streams = Awaited<ReturnType<typeof openStreams>>;
 
-export interface StreamsOptions {
+interface StreamsOptions {
   readonly store: Store;
   readonly tables: readonly TableResource[];
   readonly consumers: readonly Consumer[];
@@ -37,13 +26,14 @@ export interface StreamsOptions {
 }
 
 /** Enough for a test, and bounded: a record may have two images of 400 KB. */
-export const RECORDED = 1_000;
+const RECORDED = 1_000;
 
 /** Records that a consumer has not dealt with are kept as `stream~<consumer>~<sequence number>`. */
 const KEPT = 'stream~';
 const AFTER_KEPT = 'stream\u007f';
 
-export async function openStreams(options: StreamsOptions): Promise<Streams> {
+/** DynamoDB Streams. */
+export async function openStreams(options: StreamsOptions) {
   const { store, tables, consumers, durable, now } = options;
   const recorded = new Map<string, StreamRecord[]>();
   const removals = new Set<Promise<unknown>>();
@@ -79,7 +69,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     reader?.shards[entry.shard]?.add(entry);
     if (entry.record.dynamodb.SequenceNumber > last) last = entry.record.dynamodb.SequenceNumber;
   }
-  const capture = captureChanges({
+  const expire = captureChanges({
     store,
     tables,
     now,
@@ -96,10 +86,14 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
   });
 
   return {
-    shardsOf: ({ logicalId }) => queues.find(({ consumer }) => consumer.logicalId === logicalId)?.shards ?? [],
-    drained: () => (isDrained() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
-    recorded: (table) => listOf(recorded.get(table)) as readonly StreamRecord[],
-    expire: capture.expire,
+    shardsOf: ({ logicalId }: Consumer): readonly Shard[] =>
+      queues.find(({ consumer }) => consumer.logicalId === logicalId)?.shards ?? [],
+    /** Resolves once no consumer has a record left. */
+    drained: (): Promise<void> => (isDrained() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    /** The latest records of a table, at most `RECORDED`. */
+    recorded: (table: string): readonly StreamRecord[] => recorded.get(table) ?? [],
+    expire,
+    /** Resolves once what `done` forgot is removed from the disk. */
     settled: () => Promise.all(removals),
   };
 }

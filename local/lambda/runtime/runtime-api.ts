@@ -4,23 +4,16 @@ import { text } from 'node:stream/consumers';
 import { close, isForLoopback, listen } from '../../loopback.ts';
 import { type ErrorBody, ended, type FromWorker, type InvokeMessage } from '../protocol.ts';
 
-/** The interface through which a runtime in another process takes events and reports their ends. */
-export interface RuntimeApi {
-  /** The value of AWS_LAMBDA_RUNTIME_API: host, port and a path that only this process knows. */
-  readonly host: string;
-  /** Gives the runtime an event. */
-  invoke(event: InvokeMessage): void;
-  close(): Promise<void>;
-}
+export type RuntimeApi = Awaited<ReturnType<typeof openRuntimeApi>>;
 
 const PREFIX = '/2018-06-01/runtime';
 
 /**
- * Opens the Lambda runtime API for one process, which runs one event at a time.
+ * Opens the Lambda runtime API for one process, which takes one event at a time and reports its end.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
  */
-export async function openRuntimeApi(post: (message: FromWorker) => void): Promise<RuntimeApi> {
+export async function openRuntimeApi(post: (message: FromWorker) => void) {
   // Web pages and other users of this machine can reach the port. Only the process of the function knows this path.
   const secret = `/${randomBytes(16).toString('hex')}`;
   const prefix = `${secret}${PREFIX}`;
@@ -67,8 +60,9 @@ export async function openRuntimeApi(post: (message: FromWorker) => void): Promi
   });
   const url = await listen(server, 0);
   return {
+    /** The value of AWS_LAMBDA_RUNTIME_API: host, port and a path that only this process knows. */
     host: `${new URL(url).host}${secret}`,
-    invoke(event) {
+    invoke(event: InvokeMessage): void {
       waiting.push(event);
       give();
     },

@@ -1,18 +1,6 @@
 import { totalmem } from 'node:os';
 
-/** The memory budget of all workers, each counted as the memory of its function. */
-export interface Memory {
-  /** Registers a pool: how it ends an idle worker, and how it starts workers that wait for room. */
-  join(pool: SharingPool): void;
-  /**
-   * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
-   * function always has room: otherwise a function that waits for another one could wait endlessly.
-   */
-  take(megabytes: number, first: boolean): boolean;
-  /** How many more workers of this size have room. */
-  room(megabytes: number): number;
-  give(megabytes: number): void;
-}
+export type Memory = ReturnType<typeof createMemory>;
 
 interface SharingPool {
   /** Ends an idle worker. False if none is idle. */
@@ -26,7 +14,8 @@ export function machineMemoryMb(): number {
   return Math.floor((bytes * 0.75) / 2 ** 20);
 }
 
-export function createMemory(megabytesInAll: number): Memory {
+/** The memory budget of all workers, each counted as the memory of its function. */
+export function createMemory(megabytesInAll: number) {
   const pools: SharingPool[] = [];
   let taken = 0;
   let woken = false;
@@ -36,14 +25,20 @@ export function createMemory(megabytesInAll: number): Memory {
   };
   const fits = (megabytes: number) => taken + megabytes <= megabytesInAll;
   return {
-    join: (pool) => void pools.push(pool),
-    take(megabytes, first) {
+    /** Registers a pool: how it ends an idle worker, and how it starts workers that wait for room. */
+    join: (pool: SharingPool) => void pools.push(pool),
+    /**
+     * Takes room for one more worker, if necessary by ending an idle worker of another function. The first worker of a
+     * function always has room: otherwise a function that waits for another one could wait endlessly.
+     */
+    take(megabytes: number, first: boolean): boolean {
       while (!first && !fits(megabytes)) if (!pools.some(({ endIdle }) => endIdle())) return false;
       taken += megabytes;
       return true;
     },
-    room: (megabytes) => Math.max(0, Math.floor((megabytesInAll - taken) / megabytes)),
-    give(megabytes) {
+    /** How many more workers of this size have room. */
+    room: (megabytes: number) => Math.max(0, Math.floor((megabytesInAll - taken) / megabytes)),
+    give(megabytes: number): void {
       taken -= megabytes;
       if (woken) return;
       woken = true;

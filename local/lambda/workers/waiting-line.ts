@@ -1,19 +1,12 @@
 import { throttled } from '../errors.ts';
 import type { Job } from '../job.ts';
 
-/** The jobs of one function that wait for a worker, first come, first served. */
-export interface WaitingLine {
-  /** @param maxWaitMs the job is throttled after this time; undefined waits without limit */
-  add(job: Job, maxWaitMs: number | undefined): void;
-  next(): Job | undefined;
-  remove(job: Job): void;
-  size(): number;
-  /** How long the first job has waited. */
-  waitedMs(): number;
-}
-
-/** @param expected counts workers that start now or may still start: the first jobs wait for them, and are not throttled */
-export function createWaitingLine(expected: () => number): WaitingLine {
+/**
+ * The jobs of one function that wait for a worker, first come, first served.
+ *
+ * @param expected counts workers that start now or may still start: the first jobs wait for them, and are not throttled
+ */
+export function createWaitingLine(expected: () => number) {
   const line = new Map<Job, { readonly since: number; timer?: NodeJS.Timeout }>();
 
   function remove(job: Job): void {
@@ -35,18 +28,20 @@ export function createWaitingLine(expected: () => number): WaitingLine {
   }
 
   return {
-    add(job, maxWaitMs) {
+    /** @param maxWaitMs the job is throttled after this time; undefined waits without limit */
+    add(job: Job, maxWaitMs: number | undefined): void {
       line.set(job, { since: performance.now() });
       if (maxWaitMs !== undefined) wait(job, maxWaitMs);
     },
-    next() {
+    next(): Job | undefined {
       const [job] = line.keys();
       if (job) remove(job);
       return job;
     },
     remove,
     size: () => line.size,
-    waitedMs() {
+    /** How long the first job has waited. */
+    waitedMs(): number {
       const [first] = line.values();
       return first === undefined ? 0 : performance.now() - first.since;
     },

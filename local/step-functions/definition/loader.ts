@@ -10,37 +10,32 @@ export interface MachineScope {
   names: Set<string>;
 }
 
-/** The tools that the loader of one state gets. */
-export interface Loader {
-  readonly resources: ReadonlySet<string>;
-  /** Compiles the field, undefined if absent. `members` of `$states` may be used besides input and context. */
-  template(fields: Fields, name: string, members?: readonly StatesMember[]): Template | undefined;
-  /** Reads the name of the next state. */
-  target(fields: Fields, name: string): string;
-  /** Loads the flow inside this state: a branch or an item processor. Closes the fields. */
-  flow(fields: Fields): Flow;
-}
-
 interface LoaderContext {
   machine: MachineScope;
   variables: ReadonlySet<string>;
   targets: Set<string>;
-  flow: Loader['flow'];
+  /** Loads the flow inside this state: a branch or an item processor. Closes the fields. */
+  flow(fields: Fields): Flow;
 }
 
-export function createLoader({ machine, variables, targets, flow }: LoaderContext): Loader {
+export type Loader = ReturnType<typeof createLoader>;
+
+/** Makes the tools that the loader of one state gets. */
+export function createLoader({ machine, variables, targets, flow }: LoaderContext) {
   return {
     resources: machine.resources,
-    template(fields, name, members = []) {
+    flow,
+    /** Compiles the field, undefined if absent. `members` of `$states` may be used besides input and context. */
+    template(fields: Fields, name: string, members: readonly StatesMember[] = []): Template | undefined {
       const source = fields.take(name);
       if (source === undefined) return undefined;
       return compileTemplate(source, fields.at(name), { variables, members: ['input', 'context', ...members] });
     },
-    target(fields, name) {
+    /** Reads the name of the next state. */
+    target(fields: Fields, name: string): string {
       const target = fields.text(name);
       targets.add(target);
       return target;
     },
-    flow,
   };
 }

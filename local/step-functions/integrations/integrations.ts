@@ -9,7 +9,7 @@ import type { InvokeResult, Lambda } from '../../lambda/index.ts';
 import type { CallLog } from '../../wire/call-log.ts';
 import type { WireResponse } from '../../wire/types.ts';
 import { AGAIN, type Integration, type IntegrationCall, StatesError } from '../index.ts';
-import { describeExecution, ENDS_RULE, startExecutionSync } from './nested-executions.ts';
+import { describeExecution, ENDS_RULE, refuseOthers, startExecutionSync } from './nested-executions.ts';
 
 export interface IntegrationOptions {
   readonly lambda: Pick<Lambda, 'invoke'>;
@@ -43,7 +43,7 @@ export const INTEGRATIONS = [
 
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
   const { closed, timeScale = 1 } = options;
-  const clientOf = clientsOf(options, (config) => new SFNClient(config));
+  const clientOf = clientsOf(options);
   const executions = { clientOf, closed, endEventDelivered: endEventDelivery(options), timeScale };
   return {
     'arn:aws:states:::lambda:invoke': waiting(async (call) => lambdaOutput(await invokeLambda(call, options))),
@@ -154,32 +154,16 @@ function workerDied(): InvokeResult {
   return { statusCode: 200, payload: JSON.stringify(error), functionError: 'Unhandled', executedVersion: '$LATEST' };
 }
 
-function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
-  const unknown = Object.keys(input).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
-}
-
 /** Creates a client for each role. Its calls are counted and authorized, like calls of functions. */
-function clientsOf<T>(
-  { endpoint, region, accessKeyOfRole }: IntegrationOptions,
-  create: (config: ClientConfig) => T,
-): (roleArn: string) => T {
-  const clients = new Map<string, T>();
+function clientsOf({ endpoint, region, accessKeyOfRole }: IntegrationOptions): (roleArn: string) => SFNClient {
+  const clients = new Map<string, SFNClient>();
   return (roleArn) => {
     const credentials = { accessKeyId: accessKeyOfRole(roleArn), secretAccessKey: 'local' };
     // One attempt: the Retry of a state repeats failures, where the history shows it.
-    const client = clients.get(roleArn) ?? create({ endpoint, region, credentials, maxAttempts: 1 });
+    const client = clients.get(roleArn) ?? new SFNClient({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);
     return client;
   };
-}
-
-interface ClientConfig {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly maxAttempts: number;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
 function updateItem({ updateItem: send, accessKeyOfRole }: IntegrationOptions): Integration {

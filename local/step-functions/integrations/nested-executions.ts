@@ -92,19 +92,19 @@ export function describeExecution({ clientOf }: ExecutionOptions): Integration {
 
 async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
   const input = objectOf(call.arguments);
-  const unknown = Object.keys(input).find((name) => !ARGUMENTS.has(name));
-  if (unknown !== undefined) {
-    throw new StatesError(
-      'States.Runtime',
-      `the embedded cloud does not know the argument ${unknown} of ${call.resource}`,
-    );
-  }
+  refuseOthers(input, ARGUMENTS, call.resource);
   const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
   const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
   const before = call.lost ? await startedBefore(sfn, request) : undefined;
   return (
     before ?? (await withErrorName('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? ''
   );
+}
+
+export function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
+  const unknown = Object.keys(input).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
 }
 
 /** Finds the execution that a lost call may have started, by its name and input. */
