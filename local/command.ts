@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { asDiskError } from './disk/disk.ts';
 
-/** Reads `--port`. */
 export function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error(`${text} is not a port`);
   return Number(text);
@@ -11,7 +10,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Explains to the user why a server did not start. */
 export function explain(error: unknown, port: number): string {
   const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return inUse ? `port ${port} is in use: choose another one with --port` : messageOf(error);

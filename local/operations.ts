@@ -7,7 +7,6 @@ import type { ResolvedStack } from './template/resources.ts';
 import { jsonService } from './wire/server.ts';
 
 interface OperationsContext {
-  /** The stacks that run now. */
   readonly stacks: () => readonly ResolvedStack[];
   readonly queues: Queues;
   readonly iam: Pick<Iam, 'userOf'>;
@@ -30,7 +29,6 @@ export function createOperations({ stacks, queues, iam, account, now }: Operatio
       createSts(account, iam.userOf),
     ],
     keep: logs.keep,
-    /** Notes that a resource was deployed again. */
     changed: (logicalId: string) => void changes.set(logicalId, now()),
   };
 }

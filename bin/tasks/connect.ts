@@ -17,7 +17,6 @@ import { accessTo, findDevSession } from './dev-session.ts';
 import { discover } from './discover.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The server that the verbs use. */
 export interface Target {
   /** A deployed stack. @default the running `dev` */
   readonly stack?: string | undefined;

@@ -11,7 +11,6 @@ export interface DevSession {
   readonly endpoint: string;
   readonly region: string;
   readonly stacks: readonly string[];
-  /** The URL of the server. */
   readonly url: string;
 }
 

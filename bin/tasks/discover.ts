@@ -9,7 +9,6 @@ import { ENDPOINT_ID, SERVER_MARK, type ServerMark, type ToolMark } from '../../
 
 interface StackResource {
   readonly type: string;
-  /** The value of `Ref`. */
   readonly physicalId: string;
   /** Milliseconds since the epoch. */
   readonly changedAt: number;

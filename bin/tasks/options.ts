@@ -7,7 +7,6 @@ import { duration, statuses } from './values.ts';
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean', default: false } as const;
 
-/** Options that name the server. */
 const TARGET = { stack: TEXT, region: TEXT, profile: TEXT, server: TEXT, help: FLAG } as const;
 const COMMON = { ...TARGET, json: FLAG } as const;
 const FILTERS = {

@@ -6,7 +6,6 @@ export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly folder: string;
-  /** Ends a watch. */
   readonly signal?: AbortSignal;
 }
 

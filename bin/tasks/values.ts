@@ -11,7 +11,6 @@ export function duration(option: string, text: string): number {
   return Number(count) * factor;
 }
 
-/** A whole number above 0. */
 export function count(option: string, text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${option} is a whole number above 0, not '${text}'`);
   return Number(text);

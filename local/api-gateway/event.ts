@@ -4,7 +4,6 @@ import { targetOf } from '../loopback.ts';
 import type { AuthorizerContext } from './authorizers.ts';
 import type { Api, Match } from './routes.ts';
 
-/** One request and its route. */
 export interface RoutedRequest {
   readonly api: Api;
   readonly match: Match;

@@ -43,7 +43,6 @@ export interface GatewayAnswer {
   readonly body: string;
 }
 
-/** Why API Gateway answers itself. */
 export interface Refusal {
   readonly type: string;
   readonly status: number;

@@ -23,7 +23,6 @@ export interface ApiGatewayOptions extends AuthorizeOptions {
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Serves the REST API on 127.0.0.1. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<{ url: string; stop(): Promise<void> }> {
   const authorize = createAuthorize(options);
   const server = createServer((request, response) => {

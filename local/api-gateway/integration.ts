@@ -12,14 +12,11 @@ export interface Exchange {
   readonly payload: string;
   readonly response: ServerResponse;
   readonly idleMs: number;
-  /** The headers every answer carries. */
   readonly headers: Readonly<Record<string, string>>;
   /** Sends an answer in place of the function's. */
   refuse(type: string, status: number, message: string, headers?: OutgoingHttpHeaders): void;
   onError(message: string): void;
-  /** Gets the id of the worker that answers. */
   onWorker(workerId: string): void;
-  /** Applies the faults of a point. */
   strike(at: FaultPoint): ReturnType<FaultBench['strike']>;
 }
 

@@ -2,7 +2,6 @@ import { listOf, objectOf, stringOf } from '../json.ts';
 import type { Resource } from '../template/resources.ts';
 import { unknownValue } from '../template/specs.ts';
 
-/** The fixed answer of a MOCK integration. */
 export interface MockAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -17,7 +17,6 @@ interface AnyRoute {
   readonly authorization?: Authorizer | 'AWS_IAM';
 }
 
-/** A route that a function answers. */
 export interface FunctionRoute extends AnyRoute {
   readonly mock?: never;
   readonly functionArn: string;
@@ -25,7 +24,6 @@ export interface FunctionRoute extends AnyRoute {
   readonly timeoutMs: number;
 }
 
-/** A route that API Gateway answers itself. */
 export interface MockRoute extends AnyRoute {
   readonly mock: MockAnswer;
 }
@@ -39,7 +37,6 @@ export interface Api {
   readonly routes: readonly Route[];
   /** The gateway responses by type, such as `UNAUTHORIZED` or `DEFAULT_5XX`. */
   readonly responses: ReadonlyMap<string, GatewayResponse>;
-  /** How long a stream may pause. */
   readonly idleMs: number;
 }
 

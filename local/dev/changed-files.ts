@@ -60,7 +60,6 @@ export function real(file: string): string {
   }
 }
 
-/** The hash of a file; empty if the file is gone. */
 function contentOf(path: string): string {
   try {
     return createHash('sha256').update(readFileSync(path)).digest('base64');

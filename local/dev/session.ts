@@ -26,7 +26,6 @@ export interface SessionOptions {
   readonly strict: boolean;
 }
 
-/** A running `dev`. */
 export interface Session {
   readonly url: string;
   /** How many resources are left alone, by service. */

@@ -21,7 +21,6 @@ const ADVICE: Readonly<Record<string, string>> = {
 export interface Terminal {
   /** A line that a function, or the cloud itself, wrote. */
   log(source: string, line: string): void;
-  /** Something that `dev` did. */
   say(text: string): void;
   /** Something that went wrong and that the author can mend. */
   problem(text: string): void;
@@ -39,7 +38,6 @@ export interface TerminalOptions {
 /** The folder of this package. */
 const HERE = join(import.meta.dirname, '..');
 
-/** The words for each action of the audit log. */
 const ACTIONS: Readonly<Record<string, string>> = {
   created: 'started',
   input_asked: 'asks its client',

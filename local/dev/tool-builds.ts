@@ -81,9 +81,7 @@ export async function toolBuild(source: ToolSource, root: string, outDir: string
       last = next.catch(() => undefined);
       return next;
     },
-    /** The files that the last build read. */
     inputs: (): ReadonlySet<string> => files,
-    /** Whether the last build read this file. */
     reads: (file: string) => files.has(real(file)) || (failed && !files.has(file)),
     async end() {
       await last;

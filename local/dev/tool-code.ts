@@ -13,9 +13,7 @@ export class NotBuilt extends Error {
 }
 
 interface ToolCodeOptions {
-  /** The folder of the project. */
   readonly folder: string;
-  /** The folder that gets the code. */
   readonly out: string;
   readonly terminal: Terminal;
   /** Gets the files that a build has read. */
@@ -97,7 +95,6 @@ export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions) {
     },
     /** Whether the last build of any tool failed. */
     fail: () => failed.size > 0,
-    /** Ends the builds, and forgets the tools. */
     async end(): Promise<void> {
       const ending = [...builds.values()];
       for (const map of [builds, folders, failed]) map.clear();

@@ -16,7 +16,6 @@ export interface EngineAnswer {
 /** Timeout of a close, in milliseconds: the same as in dynalite's own server. */
 const CLOSE_WITHIN = 30_000;
 
-/** Starts dynalite, in this process. */
 export function startEngine(dataDir: string | undefined) {
   const path = dataDir === undefined ? undefined : join(dataDir, 'dynamodb');
   if (path !== undefined) mkdirSync(path, { recursive: true });
@@ -77,7 +76,6 @@ interface Validations extends ExpressionParser {
   toLowerFirst(name: string): string;
 }
 
-/** How dynalite names what is wrong with a request. */
 interface Refusal {
   readonly statusCode?: number;
   readonly body?: JsonObject;

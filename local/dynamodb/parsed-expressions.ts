@@ -16,7 +16,6 @@ const REMEMBERED = 1_000;
 
 interface Remembered {
   readonly parsed: JsonObject;
-  /** The values in `parsed`, each with its name. */
   readonly standIns: ReadonlyMap<object, string>;
 }
 

@@ -10,7 +10,6 @@ export interface TimeToLiveOptions {
   readonly now: () => number;
   /** Milliseconds between two removals of expired items. */
   readonly sweepMs: number;
-  /** Runs the removal of an item. */
   readonly expire: Expire;
   readonly onError: (message: string) => void;
 }

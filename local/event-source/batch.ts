@@ -10,7 +10,6 @@ const ENVELOPE = Buffer.byteLength(JSON.stringify({ Records: [] }));
 
 export interface Batch {
   readonly entries: readonly Entry[];
-  /** Whether nothing more fits. */
   readonly full: boolean;
 }
 

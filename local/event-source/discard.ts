@@ -4,7 +4,6 @@ import type { EventSourceMapping } from './types.ts';
 
 export type Condition = 'RetryAttemptsExhausted' | 'RecordAgeExceeded';
 
-/** A batch that is given up. */
 export interface Discarded {
   readonly mapping: EventSourceMapping;
   readonly shardId: string;

@@ -20,7 +20,6 @@ export interface Target {
 
 export interface Rule extends Pick<Resource, 'logicalId' | 'name' | 'account' | 'region'> {
   readonly arn: string;
-  /** The name of its event bus. */
   readonly bus: string;
   readonly everyMs: number | undefined;
   readonly matches: Matches | undefined;

@@ -72,7 +72,6 @@ const EXPRESSIONS = [
   'KeyConditionExpression',
   'FilterExpression',
 ];
-/** Words in expressions that are not attributes. */
 const WORDS = new Set(
   (
     'SET REMOVE ADD DELETE AND OR NOT IN BETWEEN ' +

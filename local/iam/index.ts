@@ -14,7 +14,6 @@ export interface Iam {
    * roles. Any other access key, and a role that is not in the template, counts as an administrator.
    */
   denied(call: CallFacts): AwsError | undefined;
-  /** Whether a role may do this. */
   mayRole(roleArn: string, action: string, resource: string): boolean;
   /** Whether a service of AWS may assume the role, on behalf of `source`. */
   mayAssume(service: string, roleArn: string, source: string): boolean;

@@ -16,7 +16,6 @@ export interface Statement {
   readonly principals: readonly string[];
 }
 
-/** One call as policies judge it. */
 export interface AccessRequest {
   readonly action: string;
   readonly resource: string;

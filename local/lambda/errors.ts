@@ -1,7 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 import type { ErrorBody } from './protocol.ts';
 
-/** The failure of a function where no result can carry it. */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
   readonly errorType: string;

@@ -27,7 +27,6 @@ export interface ExecutionEnvironment {
   readonly id: string;
   /** `retired`: one of its events timed out, or its code is old. It takes no more, and ends once the others are done. */
   state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
-  /** How many jobs it runs now. */
   running(): number;
   run(job: Job): void;
   /** Asks a worker that runs jobs whether it has time for one more: it answers once none of them computes. */
@@ -38,7 +37,6 @@ export interface ExecutionEnvironment {
   retire(): void;
   /** Ends the worker now, even if it is busy. */
   end(verdict: EndJob): void;
-  /** Resolves when the thread has ended. */
   readonly exited: Promise<void>;
 }
 

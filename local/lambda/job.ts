@@ -23,7 +23,6 @@ export interface Job {
   onWorker: ((workerId: string) => unknown) | undefined;
 }
 
-/** How a promise is settled. */
 export interface Settle<T> {
   resolve: (value: T) => void;
   reject: (error: unknown) => void;

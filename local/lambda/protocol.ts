@@ -9,7 +9,6 @@ export interface ErrorBody {
 
 export type Mode = 'buffered' | 'streaming';
 
-/** The start data of a worker. */
 export interface WorkerSettings {
   codePath: string;
   handler: string;

@@ -2,7 +2,6 @@ import { AwsError } from '../aws-error.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { QueryService } from '../wire/query.ts';
 
-/** The stacks that run. */
 export interface DeployedStacks {
   readonly stacks: () => readonly ResolvedStack[];
   /** When a resource was created or last changed, in ms since the epoch. */

@@ -13,7 +13,6 @@ import {
 import { join } from 'node:path';
 import { onDisk } from '../disk/disk.ts';
 
-/** The metadata of an object. */
 export interface ObjectFacts {
   readonly key: string;
   readonly type: string;

@@ -44,7 +44,6 @@ export function refuseUnknown({ path, headers }: RestRequest): void {
   throw new AwsError('NotImplemented', `the embedded cloud does not know ${unknown} of S3`, 501);
 }
 
-/** Checks a body against its own headers. */
 export function checkBody({ headers, body }: RestRequest): void {
   const { 'content-length': length, 'x-amz-content-sha256': sha256, 'x-amz-checksum-crc32': crc } = headers;
   if (length === undefined) throw new AwsError('MissingContentLength', 'You must provide the Content-Length.', 411);

@@ -47,7 +47,6 @@ export function createSecretsManager(secrets: readonly SecretResource[], options
       return { ARN: secret.arn, Name: secret.name, VersionId: id };
     },
   };
-  /** Starts the rotations that are due. */
   const rotateDue = () => secrets.forEach(rotation.beginIfDue);
   return { operations, rotateDue };
 }

@@ -18,7 +18,6 @@ const STEPS = ['createSecret', 'setSecret', 'testSecret', 'finishSecret'];
 /** "If any rotation step fails, Secrets Manager retries the entire rotation process multiple times." */
 const ATTEMPTS = 3;
 
-/** Rotation by a Lambda function, in its four steps. */
 export function createRotation(versions: Versions, options: RotationOptions) {
   const running = new Set<string>();
   const pending = (name: string) =>

@@ -12,7 +12,6 @@ export interface QueueMessage {
 
 export type Queues = ReturnType<typeof createQueues>;
 
-/** Makes the queues, in memory. */
 export function createQueues(resources: readonly QueueResource[], now: () => number) {
   const messages = new Map(resources.map(({ name }): [string, QueueMessage[]] => [name, []]));
   const names = new Map(resources.map(({ arn, name }) => [arn, name]));

@@ -26,13 +26,11 @@ export interface FlowContext {
   event: number;
 }
 
-/** One state being executed. */
 export interface Visit extends FlowContext {
   state: string;
   input: unknown;
 }
 
-/** The result of a visit. */
 export interface Step {
   output: unknown;
   assigned: Variables;

@@ -6,7 +6,6 @@ import type { Timers } from './timers.ts';
 /** The answer to a lost call that makes it again: the engine evaluates its Arguments again and sends them. */
 export const AGAIN = Symbol('again');
 
-/** One call of an integration. */
 export interface Attempt {
   /** Aborts on the timeout of the call, and when the execution no longer waits for it. */
   readonly signal: AbortSignal;

@@ -66,7 +66,6 @@ export type ExpressFate =
   | { readonly lostAfterMs: number }
   | { readonly againAfterMs: number };
 
-/** A start of an Express execution. */
 export interface ExpressStart {
   stateMachineArn: string;
   roleArn: string;

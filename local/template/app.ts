@@ -18,7 +18,6 @@ export interface AppOptions {
   readonly stack?: string;
 }
 
-/** The part of an assembly that runs. */
 export interface AppSpecs {
   readonly stacks: readonly ResolvedStack[];
   readonly specs: Specs;

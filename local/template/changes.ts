@@ -8,7 +8,6 @@ const FUNCTION = 'AWS::Lambda::Function';
 /** The properties of a function that `Deployed` covers. */
 const CHANGEABLE = ['Code', 'Handler', 'Environment', 'Timeout', 'Description'];
 
-/** A deployed assembly. */
 type App = Pick<AppSpecs, 'stacks' | 'specs'>;
 
 /** The differences between the assembly that a cloud runs and another one. */

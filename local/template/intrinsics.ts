@@ -31,7 +31,6 @@ export function createResolve(scope: Scope): Resolve {
   };
 }
 
-/** Whether the condition with this name holds. */
 export function holds(scope: Scope, name: string, where: string): boolean {
   if (!Object.hasOwn(scope.conditions, name)) throw new Error(`${where}: there is no condition ${name}`);
   return resolveIn(scope, where)(scope.conditions[name]) === true;

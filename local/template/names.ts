@@ -1,6 +1,5 @@
 import { isObject, listOf, stringOf } from '../json.ts';
 
-/** The logical ids that a value refers to. */
 export function namesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(namesIn);
   if (!isObject(value)) return [];

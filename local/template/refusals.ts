@@ -4,10 +4,8 @@ import type { Stack, TemplateResource } from './assembly.ts';
 import { namesIn } from './names.ts';
 import { whereOf } from './resources.ts';
 
-/** The stack of a server, and the part of it that runs here. */
 export interface ServerStack {
   readonly stack: Stack;
-  /** Logical ids of the resources that run. */
   readonly reached: ReadonlySet<string>;
   /** Whether a resource is part of the server, which needs all of its parts. */
   isOfServer(logicalId: string): boolean;

@@ -21,7 +21,6 @@ export interface ResourceType {
   readonly parent?: string;
   /** The value of `Ref`. @default the name */
   readonly ref?: (id: Identity) => string;
-  /** The values of `Fn::GetAtt`, by attribute. */
   readonly attributes?: Readonly<Record<string, (id: Identity) => string>>;
 }
 

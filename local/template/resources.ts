@@ -11,7 +11,6 @@ export interface Resource extends Identity {
   readonly ref: string | undefined;
   /** The ARN; undefined for types without one. */
   readonly arn: string | undefined;
-  /** Names the resource in errors. */
   readonly where: string;
 }
 
@@ -32,7 +31,6 @@ export class ResourceError extends Error {
   }
 }
 
-/** Turns an error of `read` into a ResourceError. */
 export function about<T>({ logicalId }: { readonly logicalId: string }, read: () => T): T {
   try {
     return read();

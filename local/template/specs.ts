@@ -5,8 +5,6 @@ import { streamArn } from './resource-types.ts';
 import { about, type ResolvedStack, type Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 
-/** Reads the resources of the engines from the resolved templates. */
-
 export interface FunctionResource extends FunctionSpec {
   /** The access key with which the function calls AWS: it identifies the caller. */
   readonly logicalId: string;
@@ -18,7 +16,6 @@ export interface MachineResource {
   readonly arn: string;
   readonly name: string;
   readonly roleArn: string;
-  /** The definition after its substitutions. */
   readonly definition: string;
 }
 
@@ -28,7 +25,6 @@ export interface TableResource {
   readonly schema: JsonObject;
   /** The attribute with the expiry, if the table has one. */
   readonly ttlAttribute?: string;
-  /** The stream of its changes, if it has one. */
   readonly stream?: StreamResource;
 }
 
@@ -44,7 +40,6 @@ export interface SecretResource {
   readonly name: string;
   readonly arn: string;
   readonly value?: string;
-  /** The options that generate the first value. */
   readonly generate: JsonObject;
   /** The function that rotates the value, and the time between rotations. */
   readonly rotation?: { readonly functionArn: string; readonly everyMs: number };

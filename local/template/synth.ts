@@ -9,7 +9,6 @@ import { endGroup } from '../process-group.ts';
 /** The CDK app of a folder, as its `cdk.json` describes it. */
 export interface Project {
   readonly folder: string;
-  /** The command that runs the app. */
   readonly app: string;
   readonly context: JsonObject;
 }
@@ -43,7 +42,6 @@ export function assemblyDirOf(appFile: string): string {
   return join(ROOT, `cdk.out.local-${hash}`);
 }
 
-/** Synthesizes one file of this repository. */
 export async function synthApp(appFile: string, outDir: string, signal?: AbortSignal): Promise<void> {
   if (!existsSync(appFile)) throw new Error(`there is no app ${appFile}`);
   const app = `"${process.execPath}" "${resolve(appFile)}"`;

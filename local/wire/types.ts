@@ -25,7 +25,6 @@ export interface WireResponse {
 
 export type Operations = Readonly<Record<string, (input: JsonObject) => Promise<unknown>>>;
 
-/** A service that speaks AWS JSON. */
 export interface WireService {
   /** Its name in the call log. */
   readonly name: FaultService;
@@ -42,6 +41,5 @@ export interface RestService {
   readonly input: (request: RestRequest) => unknown;
   /** @throws AwsError */
   readonly handle: (request: RestRequest) => Promise<WireResponse>;
-  /** Turns an error into an answer of the service. */
   readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
 }

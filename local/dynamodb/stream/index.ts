@@ -32,7 +32,6 @@ const RECORDED = 1_000;
 const KEPT = 'stream~';
 const AFTER_KEPT = 'stream\u007f';
 
-/** DynamoDB Streams. */
 export async function openStreams(options: StreamsOptions) {
   const { store, tables, consumers, durable, now } = options;
   const recorded = new Map<string, StreamRecord[]>();

@@ -15,7 +15,6 @@ const COMMANDS: Readonly<Record<string, (spec: FunctionSpec) => readonly [string
   provided: ({ codePath }) => [join(codePath, 'bootstrap')],
 };
 
-/** Variables that a process inherits from this one. */
 const INHERITED = ['PATH', 'HOME', 'LANG', 'PYTHONPATH', 'VIRTUAL_ENV', 'SYSTEMROOT'];
 
 const commandOf = (runtime: string) => Object.entries(COMMANDS).find(([name]) => runtime.startsWith(name))?.[1];

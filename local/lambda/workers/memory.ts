@@ -3,7 +3,6 @@ import { totalmem } from 'node:os';
 export type Memory = ReturnType<typeof createMemory>;
 
 interface SharingPool {
-  /** Ends an idle worker. False if none is idle. */
   endIdle(): boolean;
   pump(): void;
 }

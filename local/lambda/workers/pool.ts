@@ -81,7 +81,6 @@ export class Pool {
     }
   }
 
-  /** Removes a job that has not started. */
   withdraw(job: Job): void {
     this.#line.remove(job);
   }
@@ -99,7 +98,6 @@ export class Pool {
     return (await Promise.all([...this.#environments].map(heapOf))).flat();
   }
 
-  /** Does what `Lambda.update` says. */
   update(deployed: Deployed): void {
     this.#spec = { ...this.#spec, ...deployed };
     for (const environment of [...this.#environments]) {

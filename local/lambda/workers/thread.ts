@@ -16,7 +16,6 @@ export interface Thread {
   terminate(): Promise<unknown>;
 }
 
-/** Starts a worker thread of a Node function. */
 export function startThread(spec: FunctionSpec, workerId: string, warn: (line: string) => void): Thread {
   const env = workerEnvironment(spec, workerId);
   try {

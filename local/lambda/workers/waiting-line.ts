@@ -40,7 +40,6 @@ export function createWaitingLine(expected: () => number) {
     },
     remove,
     size: () => line.size,
-    /** How long the first job has waited. */
     waitedMs(): number {
       const [first] = line.values();
       return first === undefined ? 0 : performance.now() - first.since;

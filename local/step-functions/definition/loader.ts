@@ -31,7 +31,6 @@ export function createLoader({ machine, variables, targets, flow }: LoaderContex
       if (source === undefined) return undefined;
       return compileTemplate(source, fields.at(name), { variables, members: ['input', 'context', ...members] });
     },
-    /** Reads the name of the next state. */
     target(fields: Fields, name: string): string {
       const target = fields.text(name);
       targets.add(target);

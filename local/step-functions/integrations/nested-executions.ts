@@ -11,7 +11,6 @@ import { type Integration, type IntegrationCall, StatesError } from '../index.ts
 
 /** Options of tasks that start or describe executions of other machines, through the endpoint of the functions. */
 export interface ExecutionOptions {
-  /** A client with the credentials of a role. */
   readonly clientOf: (roleArn: string) => SFNClient;
   /** Resolves once an execution has closed. */
   readonly closed: (executionArn: string) => Promise<void>;
@@ -29,7 +28,6 @@ export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
  */
 const POLL_MS = 300_000;
 
-/** The longest cause; longer ones are cut. */
 const CAUSE = 32_768;
 const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
 

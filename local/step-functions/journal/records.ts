@@ -27,13 +27,11 @@ export interface StartedRecord {
   readonly seed: string;
 }
 
-/** An integration call is about to begin. */
 export interface CalledRecord {
   readonly execution: number;
   readonly ask: number;
 }
 
-/** The outcome of a call or of a wait. */
 export type Answer =
   | { readonly result: unknown }
   | { readonly error: string; readonly cause: string }

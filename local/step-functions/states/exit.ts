@@ -11,7 +11,6 @@ import { refuse } from '../place.ts';
 /** Leaves a state. `natural` is the output without an Output field, `more` adds members to `$states`. */
 export type Exit = (visit: Visit, natural: unknown, more?: Scope['states']) => Promise<Step>;
 
-/** Reads Next or End. */
 export function loadNext(fields: Fields, loader: Loader): string | undefined {
   if (!fields.has('End')) return loader.target(fields, 'Next');
   if (fields.has('Next')) refuse(fields.at('End'), 'stands beside Next');
