@@ -1,5 +1,4 @@
 /** `npm start`: the app on this machine, in one process, without an AWS account. */
-import { createServer } from 'node:http';
 import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import type { Cloud } from '../local/cloud.ts';
@@ -12,7 +11,7 @@ import {
   portOf,
   refusedToolLine,
 } from '../local/command.ts';
-import { close, listen } from '../local/loopback.ts';
+import { checkPort } from '../local/loopback.ts';
 import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
 // The cloud is compiled once per version of Node, and loads faster from then on.
@@ -53,10 +52,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<Cloud> {
   // A used port fails now, rather than after some seconds of synthesis.
-  const probe = createServer();
-  await listen(probe, port);
-  await close(probe);
-
+  await checkPort(port);
   const dir = assembly ?? assemblyDirOf(app);
   if (assembly === undefined) {
     process.stderr.write(`synthesizing ${app} …\n`);

@@ -16,6 +16,16 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Parses a text; undefined if it is not a JSON object. */
+export function parsedObject(text: unknown): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(String(text));
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

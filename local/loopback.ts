@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
@@ -33,6 +33,13 @@ export function isAbandoned(request: IncomingMessage): boolean {
 export async function listen(server: Server, port: number): Promise<string> {
   await once(server.listen(port, '127.0.0.1'), 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Rejects if the port is in use. */
+export async function checkPort(port: number): Promise<void> {
+  const probe = createServer();
+  await listen(probe, port);
+  await close(probe);
 }
 
 /** Stops listening and closes the open connections. */

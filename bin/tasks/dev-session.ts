@@ -2,9 +2,10 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { clientConfig } from '../../functions/tasks/aws/client.ts';
+import { parsed } from '../../functions/tasks/shape.ts';
 import { UsageError } from './usage-error.ts';
 
-/** The session file of a running `mcp-task-server dev`: see local/dev/session-file.ts. */
+/** The session file of a running `mcp-task-server dev`: see local/dev/session.ts. */
 export interface DevSession {
   readonly pid: number;
   /** The endpoint of all services of the embedded cloud. */
@@ -71,18 +72,10 @@ function isOwn(path: string, kind: 'file' | 'folder'): boolean {
 /** Reads a session file; undefined if no `dev` has written it. */
 function readSession(file: string): DevSession | undefined {
   if (!isOwn(file, 'file')) return undefined;
-  const { pid, endpoint, region, stacks, url } = parsed(readFileSync(file, 'utf8'));
+  const { pid, endpoint, region, stacks, url } = Object(parsed(readFileSync(file, 'utf8')));
   if (typeof pid !== 'number' || typeof endpoint !== 'string' || !isLoopback(endpoint)) return undefined;
   if (typeof region !== 'string' || !Array.isArray(stacks)) return undefined;
   return { pid, endpoint, region, stacks: stacks.map(String), url: typeof url === 'string' ? url : endpoint };
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 function isLoopback(endpoint: string): boolean {

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AwsError } from '../aws-error.ts';
 import type { FaultBench, FaultPoint } from '../faults/index.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../json.ts';
+import { isObject, type JsonObject, listOf, objectOf, parsedObject } from '../json.ts';
 import type { Lambda } from '../lambda/index.ts';
 import type { FunctionRoute } from './routes.ts';
 
@@ -26,8 +26,8 @@ export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: E
   const result = await withinTimeout(lambda.invoke(route.functionArn, payload, { onWorker }), exchange);
   if (!result) return;
   await exchange.strike('after');
-  const answer = result.functionError ? undefined : parseAnswer(result.payload);
-  if (!answer) {
+  const answer = result.functionError ? undefined : parsedObject(result.payload);
+  if (!Number.isInteger(Number(answer?.statusCode ?? 'none')) || !answer) {
     onError(`the function of ${route.method} ${route.resource} did not answer as a proxy must: ${result.payload}`);
     return refuse('DEFAULT_5XX', 502, 'Internal server error');
   }
@@ -136,15 +136,6 @@ function refuseFailure(error: unknown, refuse: Exchange['refuse']): void {
 function discard(result: unknown): void {
   const { body } = objectOf(result);
   if (isObject(body) && 'destroy' in body) (body as unknown as Readable).destroy();
-}
-
-function parseAnswer(payload: string): JsonObject | undefined {
-  try {
-    const answer: unknown = JSON.parse(payload);
-    return isObject(answer) && Number.isInteger(Number(answer.statusCode ?? 'none')) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function headersOf(answer: JsonObject): OutgoingHttpHeaders {

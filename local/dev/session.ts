@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Cloud, startCloud } from '../cloud.ts';
 import { messageOf, refusedToolLine } from '../command.ts';
 import { lockDataDir } from '../disk/data-dir.ts';
-import { close, listen } from '../loopback.ts';
+import { replaceFile } from '../disk/disk.ts';
+import { checkPort } from '../loopback.ts';
 import { DEV_CONTEXT, RUN_STATE } from '../marks.ts';
 import { type Project, synthesize } from '../template/synth.ts';
 import { watchFiles } from './changed-files.ts';
-import { writeSessionFile } from './session-file.ts';
 import type { Terminal } from './terminal.ts';
 import { NotBuilt, toolCode } from './tool-code.ts';
 import { typeCheck } from './type-check.ts';
@@ -84,7 +83,9 @@ export async function startSession(
       dataDir: options.data ?? join(out, 'data'),
       onLog: terminal.log,
     });
-    writeSessionFile(out, started);
+    // `mcp-task-server tasks` in the same folder reads where this `dev` listens. Its endpoint lets every caller do everything.
+    const { endpoint, region, stacks, url } = started;
+    replaceFile(join(out, 'server.json'), JSON.stringify({ pid: process.pid, endpoint, region, stacks, url }));
     return started;
   };
   const show = (error: unknown) => {
@@ -225,9 +226,7 @@ export async function startSession(
 
 /** Rejects a used port or data folder now, rather than after some seconds of synthesis: no save can help. */
 async function checkPortAndData({ port, data }: SessionOptions): Promise<void> {
-  const probe = createServer();
-  await listen(probe, port);
-  await close(probe);
+  await checkPort(port);
   if (data !== undefined) await (await lockDataDir(data))();
 }
 

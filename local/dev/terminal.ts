@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { oneLine, printable } from '../command.ts';
-import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
+import { type JsonObject, listOf, numberOf, objectOf, parsedObject, stringOf } from '../json.ts';
 
 /** What the author can do about a failure, by its reason. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -55,29 +55,18 @@ export function terminal({ verbose, write, now, nameOf }: TerminalOptions): Term
       if (line.startsWith('{"_aws":')) return;
       if (verbose) return say(`${source}: ${oneLine(line)}`);
       const json = parsed(line);
-      const text = json === undefined ? crash(line) : 'event' in json ? eventText(json) : toolText(json);
-      if (text !== '')
-        say(text === undefined ? `${nameOf(source)} │ ${oneLine(line)}` : text.replace(/^│/, `${nameOf(source)} │`));
+      const isEvent = json !== undefined && 'event' in json;
+      const text = json === undefined ? crash(line) : isEvent ? eventWords(json) : toolText(json);
+      if (text === undefined) say(`${nameOf(source)} │ ${oneLine(line)}`);
+      else if (text !== '') say(isEvent ? oneLine(text) : text.replace(/^│/, `${nameOf(source)} │`));
     },
   };
 }
 
-function parsed(line: string, pattern = /^(\{"(?:event|timestamp)":.*)$/s): JsonObject | undefined {
-  const [, text] = pattern.exec(line) ?? [];
-  if (text === undefined) return undefined;
-  try {
-    return objectOf(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
+const parsed = (line: string, pattern = /^(\{"(?:event|timestamp)":.*)$/s): JsonObject | undefined =>
+  parsedObject(pattern.exec(line)?.[1]);
 
 /** Puts a line of the server into words: '' if it says nothing to an author, undefined for an unknown event. */
-function eventText(facts: JsonObject): string | undefined {
-  const text = eventWords(facts);
-  return text === undefined ? undefined : oneLine(text);
-}
-
 function eventWords(facts: JsonObject): string | undefined {
   const { event, action, tool, status, reason, round } = facts;
   const task = `${tool ?? 'task'} ${shortId(facts.taskId)}`;

@@ -1,3 +1,5 @@
+import { renameSync, writeFileSync } from 'node:fs';
+
 /** The data folder cannot be written. The message is for the user, and says what to do. */
 export class DiskError extends Error {
   constructor(path: string, cause: unknown) {
@@ -26,6 +28,12 @@ export function onDisk<T>(path: string, write: () => T): T {
     });
     throw error;
   }
+}
+
+/** Replaces a file by a rename: a crash leaves the old one or the new one, never a half. Only the user can read it. */
+export function replaceFile(file: string, content: string | Buffer): void {
+  writeFileSync(`${file}.new`, content, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 /** Turns an uncaught error of LevelDB into a DiskError: LevelDB throws where no caller can catch. */

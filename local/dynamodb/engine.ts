@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
-import { isObject, type JsonObject, objectOf } from '../json.ts';
+import { type JsonObject, objectOf, parsedObject } from '../json.ts';
 import { type ExpressionParser, rememberExpressions } from './parsed-expressions.ts';
 import type { Store } from './store.ts';
 
@@ -114,7 +114,7 @@ function request(store: Store, operation: string, body: string): Promise<EngineA
     if (error.statusCode === undefined) throw error;
     answer(error.statusCode, error.body);
   };
-  const input = parse(body);
+  const input = parsedObject(body);
   if (input === undefined) answer(400, { __type: 'com.amazon.coral.service#SerializationException' });
   else if (!OPERATIONS.has(operation)) answer(400, { __type: 'com.amazon.coral.service#UnknownOperationException' });
   else {
@@ -128,15 +128,6 @@ function request(store: Store, operation: string, body: string): Promise<EngineA
     }
   }
   return promise;
-}
-
-function parse(body: string): JsonObject | undefined {
-  try {
-    const input: unknown = JSON.parse(body);
-    return isObject(input) ? input : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Keeps descriptions of tables in memory: dynalite reads one from its database at every request for an item. */

@@ -1,5 +1,5 @@
 import { compilePattern, type Matches } from '../events/pattern.ts';
-import { isObject, type JsonObject, listOf, numberOf, objectOf } from '../json.ts';
+import { listOf, numberOf, objectOf, parsedObject, stringOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import { type Specs, unknownValue } from '../template/specs.ts';
 import type { EventSourceMapping } from './types.ts';
@@ -81,7 +81,7 @@ function readDestination(resource: Resource, { queues }: Specs): string | undefi
 function readFilters(resource: Resource): Matches {
   const filters = listOf(objectOf(resource.properties.FilterCriteria).Filters).map((filter) => {
     const { Pattern } = objectOf(filter);
-    const pattern = parsePattern(Pattern);
+    const pattern = String(Pattern).length > LONGEST_PATTERN ? undefined : parsedObject(stringOf(Pattern));
     if (!pattern) throw unknownValue(resource, 'FilterCriteria.Filters[].Pattern', Pattern);
     const refuse = (path: string, value: unknown): never => {
       throw unknownValue(resource, path, value);
@@ -90,14 +90,4 @@ function readFilters(resource: Resource): Matches {
   });
   if (filters.length > MOST_FILTERS) throw unknownValue(resource, 'FilterCriteria', `${filters.length} filters`);
   return (record) => filters.length === 0 || filters.some((matches) => matches(record));
-}
-
-function parsePattern(text: unknown): JsonObject | undefined {
-  if (typeof text !== 'string' || text.length > LONGEST_PATTERN) return undefined;
-  try {
-    const pattern: unknown = JSON.parse(text);
-    return isObject(pattern) ? pattern : undefined;
-  } catch {
-    return undefined;
-  }
 }

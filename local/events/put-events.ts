@@ -1,6 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 import { busNameOf } from '../bus-name.ts';
-import { isObject, type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
+import { type JsonObject, listOf, numberOf, objectOf, parsedObject, stringOf } from '../json.ts';
 import { customEvent, type Event } from './event.ts';
 
 /** "Number of entries in a PutEvents request: maximum number of 10 items" (API reference of PutEvents). */
@@ -80,17 +80,7 @@ function refusalOf({ Source, DetailType, Detail }: JsonObject): JsonObject | und
   if (String(Source).startsWith('aws.')) {
     return { ErrorCode: 'NotAuthorizedForSourceException', ErrorMessage: 'Not authorized for the source.' };
   }
-  return isObjectText(String(Detail))
-    ? undefined
-    : { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
+  return parsedObject(Detail) ? undefined : { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
 }
 
 const invalid = (ErrorMessage: string): JsonObject => ({ ErrorCode: 'InvalidArgument', ErrorMessage });
-
-function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
-}

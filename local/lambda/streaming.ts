@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { isObject } from '../json.ts';
+import { parsedObject } from '../json.ts';
 import { FunctionError } from './errors.ts';
 import type { Reply, Settle } from './job.ts';
 import { preludeDelimiter } from './protocol.ts';
@@ -80,14 +80,10 @@ interface Metadata {
 }
 
 function parseMetadata(text: string): Omit<StreamResult, 'body'> | undefined {
-  try {
-    const metadata: unknown = JSON.parse(text);
-    if (!isObject(metadata)) return undefined;
-    const { statusCode = 200, headers, multiValueHeaders, cookies }: Metadata = metadata;
-    return { statusCode, headers: { ...headers, ...multiValueHeaders }, ...(cookies ? { cookies } : {}) };
-  } catch {
-    return undefined;
-  }
+  const metadata: Metadata | undefined = parsedObject(text);
+  if (!metadata) return undefined;
+  const { statusCode = 200, headers, multiValueHeaders, cookies } = metadata;
+  return { statusCode, headers: { ...headers, ...multiValueHeaders }, ...(cookies ? { cookies } : {}) };
 }
 
 function malformed(why: string): FunctionError {

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { onDisk } from '../disk/disk.ts';
+import { onDisk, replaceFile } from '../disk/disk.ts';
 
 export interface ObjectFacts {
   readonly key: string;
@@ -46,10 +36,9 @@ export function objectsInMemory(): Objects {
 export function objectsInFolder(folder: string): Objects {
   mkdirSync(folder, { recursive: true });
   const fileOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'));
-  const fresh = join(folder, 'new');
   const known = new Map(
     readdirSync(folder)
-      .filter((name) => name !== 'new')
+      .filter((name) => !name.endsWith('.new'))
       .map((name) => factsIn(join(folder, name)))
       .map((facts) => [facts.key, facts]),
   );
@@ -61,11 +50,8 @@ export function objectsInFolder(folder: string): Objects {
       return file.subarray(file.indexOf('\n') + 1);
     },
     write(facts, body) {
-      // A rename replaces the object: a crash leaves the old one or the new one, never a half.
-      onDisk(folder, () => {
-        writeFileSync(fresh, Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]), { mode: 0o600 });
-        renameSync(fresh, fileOf(facts.key));
-      });
+      const content = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), body]);
+      onDisk(folder, () => replaceFile(fileOf(facts.key), content));
       known.set(facts.key, facts);
     },
     remove(key) {

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
-import { onDisk } from '../disk/disk.ts';
+import { onDisk, replaceFile } from '../disk/disk.ts';
 
 export interface Version {
   readonly id: string;
@@ -26,7 +26,7 @@ export function openVersions(dataDir: string | undefined, now: () => number) {
       name,
       versions.filter(({ stages }) => stages.length > 0),
     );
-    if (file) write(file, JSON.stringify([...stored]));
+    if (file) onDisk(file, () => replaceFile(file, JSON.stringify([...stored])));
   };
   return {
     of,
@@ -65,12 +65,4 @@ function moved(versions: readonly Version[], stage: string, to: string | undefin
     return { ...version, stages: version.id === to ? [...others, stage] : others };
   });
   return stage === 'AWSCURRENT' && from !== undefined && from !== to ? moved(labelled, 'AWSPREVIOUS', from) : labelled;
-}
-
-/** Replaces the file by a rename: a crash leaves the old or the new secrets, never a half. */
-function write(file: string, text: string): void {
-  onDisk(file, () => {
-    writeFileSync(`${file}.new`, text, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-  });
 }

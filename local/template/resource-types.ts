@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { busNameOf, DEFAULT_BUS } from '../bus-name.ts';
 
 /** The identity of a resource, once its name is known. */
 export interface Identity {
@@ -37,9 +38,9 @@ const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
 const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
 // CloudFormation generates lower-case names for buckets: S3 accepts no others.
 const bucketName = (id: Identity) => id.name.toLowerCase();
-const ruleArn = arn('events', ({ name, parent = 'default' }) => {
-  const bus = parent.replace(/^arn:[^/]*:event-bus\//, '');
-  return bus === 'default' ? `rule/${name}` : `rule/${bus}/${name}`;
+const ruleArn = arn('events', ({ name, parent }) => {
+  const bus = busNameOf(parent);
+  return bus === DEFAULT_BUS ? `rule/${name}` : `rule/${bus}/${name}`;
 });
 const busArn = arn('events', (id) => `event-bus/${id.name}`);
 const queueArn = arn('sqs', (id) => id.name);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { AwsError } from '../aws-error.ts';
 import { type CallFacts, ConnectionLost, type FaultService } from '../faults/index.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { type JsonObject, parsedObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, signedService, targetOf } from '../loopback.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
@@ -51,13 +51,9 @@ export function jsonService(name: FaultService, version: '1.0' | '1.1', operatio
 }
 
 export function parseInput(body: Buffer): JsonObject {
-  try {
-    const input: unknown = JSON.parse(body.toString() || '{}');
-    if (isObject(input)) return input;
-  } catch {
-    // A text that is not JSON is refused like any other body that is not an object.
-  }
-  throw new AwsError('SerializationException', 'the body is not a JSON object');
+  const input = parsedObject(body.toString() || '{}');
+  if (!input) throw new AwsError('SerializationException', 'the body is not a JSON object');
+  return input;
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: WireOptions): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../json.ts';
 import type { StreamResource, StreamViewType } from '../../template/specs.ts';
 import { type Item, mapSize } from '../units.ts';
@@ -79,19 +80,11 @@ export function streamRecord(
 }
 
 /** Whether two maps of attribute values are equal. Sets have no order. */
-function sameItem(before: Item, after: Item): boolean {
-  const names = Object.keys(before);
-  return names.length === Object.keys(after).length && names.every((name) => sameValue(before[name], after[name]));
-}
+const sameItem = (before: Item, after: Item): boolean => isDeepStrictEqual(ordered(before), ordered(after));
 
-function sameValue(before: unknown, after: unknown): boolean {
-  if (!isObject(before) || !isObject(after)) return false;
-  const [type = ''] = Object.keys(before);
-  const [from, to] = [before[type], after[type]];
-  if (isObject(from)) return isObject(to) && sameItem(from, to);
-  if (!Array.isArray(from)) return from === to;
-  if (!Array.isArray(to) || from.length !== to.length) return false;
-  return type === 'L'
-    ? from.every((entry, index) => sameValue(entry, to[index]))
-    : from.every((one) => to.includes(one));
+/** Sorts the sets in a value. @param type of the value, if it is in an attribute value */
+function ordered(value: unknown, type = ''): unknown {
+  if (Array.isArray(value)) return type === 'L' ? value.map((one) => ordered(one)) : value.toSorted();
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, ordered(inner, name)]));
 }
