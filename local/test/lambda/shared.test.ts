@@ -148,8 +148,7 @@ describe('a worker that events share', () => {
       exports.handler = async ({ name, until }, { awsRequestId }) => {
         process.stdout.write(name);
         while (!existsSync(until)) await new Promise((resolve) => setTimeout(resolve, 20));
-        setTimeout(() => process.stdout.write('.'), 5);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(() => resolve(process.stdout.write('.')), 5));
         process.stdout.write(name + '\\n' + awsRequestId);
       };`;
     const lines: [string, string | undefined][] = [];
