@@ -22,23 +22,7 @@ export interface ExecutionEnvironmentEvents {
   log(line: string, stream: LogStream, requestId?: string): void;
 }
 
-/** One worker thread, Lambda's execution environment. Its pool decides how many jobs it runs at once. */
-export interface ExecutionEnvironment {
-  readonly id: string;
-  /** `retired`: one of its events timed out, or its code is old. It takes no more, and ends once the others are done. */
-  state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone';
-  running(): number;
-  run(job: Job): void;
-  /** Asks a worker that runs jobs whether it has time for one more: it answers once none of them computes. */
-  ping(): void;
-  /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
-  heapBytes(): Promise<number | undefined>;
-  /** Takes no more jobs, and ends once those that it runs are done. */
-  retire(): void;
-  /** Ends the worker now, even if it is busy. */
-  end(verdict: EndJob): void;
-  readonly exited: Promise<void>;
-}
+export type ExecutionEnvironment = ReturnType<typeof startExecutionEnvironment>;
 
 export const killed: EndJob = (job) => job.reply.failed(runtimeExited(job.id, 'signal: killed'));
 
@@ -52,11 +36,8 @@ interface Running {
 
 let started = 0;
 
-export function startExecutionEnvironment(
-  spec: FunctionSpec,
-  initMs: number,
-  events: ExecutionEnvironmentEvents,
-): ExecutionEnvironment {
+/** One worker thread, Lambda's execution environment. Its pool decides how many jobs it runs at once. */
+export function startExecutionEnvironment(spec: FunctionSpec, initMs: number, events: ExecutionEnvironmentEvents) {
   const id = `${spec.name}-${++started}`;
   const ownLines = lineSplitter(events.log);
   const exited = Promise.withResolvers<void>();
@@ -179,16 +160,18 @@ export function startExecutionEnvironment(
   return {
     id,
     exited: exited.promise,
-    state() {
+    /** `retired`: an event timed out, or its code is old. It takes no more, and ends once the others are done. */
+    state(): 'starting' | 'idle' | 'busy' | 'retired' | 'gone' {
       if (stage !== 'ready') return stage;
       return running.size === 0 ? 'idle' : 'busy';
     },
     running: () => running.size,
-    ping() {
+    /** Asks a worker that runs jobs whether it has time for one more: it answers once none of them computes. */
+    ping(): void {
       if (!isAsked) post({ type: 'ping' });
       isAsked = true;
     },
-    run(job) {
+    run(job: Job): void {
       const lines = lineSplitter((line, stream) => events.log(line, stream, job.id));
       const entry: Running = { job, lines, taken: 0 };
       running.set(job.id, entry);
@@ -196,7 +179,8 @@ export function startExecutionEnvironment(
       if (held.length > 0) void Promise.all(held).then(() => begin(entry));
       else begin(entry);
     },
-    heapBytes() {
+    /** The size of its heap after a garbage collection, which pauses it. Undefined once it is gone. */
+    heapBytes(): Promise<number | undefined> {
       const answer = Promise.withResolvers<number | undefined>();
       thread.on('message', function hear(message: FromWorker) {
         if (message.type !== 'heap') return;
@@ -206,12 +190,14 @@ export function startExecutionEnvironment(
       post({ type: 'weigh' });
       return Promise.race([answer.promise, exited.promise.then(() => undefined)]);
     },
+    /** Takes no more jobs, and ends once those that it runs are done. */
     retire() {
       if (running.size === 0) return this.end(killed);
       clearTimeout(startTimer);
       stage = 'retired';
     },
-    end(verdict) {
+    /** Ends the worker now, even if it is busy. */
+    end(verdict: EndJob): void {
       if (stage === 'gone') return;
       finish(verdict);
       events.gone();

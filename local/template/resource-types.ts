@@ -47,16 +47,13 @@ const queueArn = arn('sqs', (id) => id.name);
 const queueUrl = (id: Identity) => `https://sqs.${id.region}.amazonaws.com/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
-/** Stands for an id that AWS would generate; the same in every run. */
-function generatedId(id: Identity, length: number): string {
-  const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
-  return BigInt(`0x${digest}`).toString(36).slice(0, length);
-}
-/** Stands for a UUID that AWS would generate; the same in every run. */
-function uuid(id: Identity): string {
-  const digest = createHash('sha256').update(`${id.stack}/${id.logicalId}`).digest('hex');
-  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
-}
+// These stand for ids that AWS would generate; the same in every run.
+const generatedId = (id: Identity, length: number) =>
+  BigInt(`0x${digest(id)}`)
+    .toString(36)
+    .slice(0, length);
+const uuid = (id: Identity) => digest(id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+const digest = ({ stack, logicalId }: Identity) => createHash('sha256').update(`${stack}/${logicalId}`).digest('hex');
 const apiId = (id: Identity) => generatedId(id, 10);
 
 const TABLE =
@@ -202,7 +199,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
 
   // ---- IAM: every call is checked against these ----------------------------------------------------------------------
   'AWS::IAM::Role': {
-    properties: 'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies MaxSessionDuration ' + 'Description Tags',
+    properties: 'RoleName AssumeRolePolicyDocument ManagedPolicyArns Policies MaxSessionDuration Description Tags',
     name: ['RoleName', 64],
     attributes: {
       Arn: arn('iam', (id) => `role/${id.name}`),
