@@ -4,15 +4,7 @@ import { limits } from '../tasks/limits.ts';
 import { logUnexpected } from '../tasks/log.ts';
 import type { ServerContext } from './context.ts';
 import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
-import {
-  acceptsJson,
-  acceptsStream,
-  emptyReply,
-  type HttpReply,
-  type HttpRequest,
-  header,
-  jsonReply,
-} from './http/http.ts';
+import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { STREAM_HEADERS } from './http/sse.ts';
 import { principalOf } from './identity/caller.ts';
 import { openSession, type Session } from './identity/session.ts';
@@ -73,7 +65,7 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
       return await acceptResponse(message, caller, server);
     }
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
-    const { era, version } = classify(message, header(request, 'mcp-protocol-version'), caller.session?.version);
+    const { era, version } = classify(message, request.headers['mcp-protocol-version'], caller.session?.version);
     // The version of `initialize` wins over a later header (C-03).
     if (era === 'legacy')
       return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
@@ -99,7 +91,7 @@ function hasNoSession(message: RpcMessage): boolean {
 /** Row 4: a GET opens or resumes a stream of a session. 2026-07-28 has no sessions (B-08, B-09, D-32). */
 async function serveGet(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
   if (namesModern(request)) return notOffered();
-  const version = header(request, 'mcp-protocol-version');
+  const version = request.headers['mcp-protocol-version'];
   if (version !== undefined && !LEGACY_VERSIONS.includes(version)) throw new UnsupportedVersion(SUPPORTED, version);
   return serveStream(request, await legacyCaller(request, server), server);
 }
@@ -108,7 +100,7 @@ const notOffered = () => emptyReply(405, { allow: 'POST' });
 
 /** Checks headers and size (docs/protocol.md 1.5). Without an Accept header, both types are fine (A-10). */
 function checkTransport(request: HttpRequest): void {
-  const type = header(request, 'content-type')?.split(';')[0]?.trim().toLowerCase();
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new InvalidRequest('Content-Type must be application/json', 415);
   if (!acceptsJson(request) && !acceptsStream(request)) {
     throw new InvalidRequest('Accept must allow application/json or text/event-stream', 406);
@@ -119,7 +111,7 @@ function checkTransport(request: HttpRequest): void {
 
 /** The session identifies an anonymous 2025-11-25 client. An unknown or expired session is a 404 (B-05). */
 async function legacyCaller(request: HttpRequest, server: ServerContext): Promise<LegacyCaller> {
-  const id = header(request, 'mcp-session-id');
+  const id = request.headers['mcp-session-id'];
   // A request that names 2026-07-28 in its header needs no session (D-32).
   if (id === undefined || namesModern(request)) return callerInSession(request, server);
   const principal = principalOf(request, server);
@@ -136,6 +128,6 @@ function callerInSession(request: HttpRequest, server: ServerContext, session?: 
 }
 
 function namesModern(request: HttpRequest): boolean {
-  const version = header(request, 'mcp-protocol-version') ?? '';
+  const version = request.headers['mcp-protocol-version'] ?? '';
   return isVersionDate(version) && version >= MODERN;
 }

@@ -14,7 +14,7 @@ import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import type { ServerContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
-import type { HttpRequest } from './http/http.ts';
+import { type HttpRequest, trimmed } from './http/http.ts';
 import { verifiedCaller } from './identity/caller.ts';
 import { signer } from './identity/signing.ts';
 import { signingKey } from './identity/signing-key.ts';
@@ -78,7 +78,7 @@ function stateReader() {
 function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {
   // A repeated header counts with all its values (RFC 9110, 5.3): a router may have used any of them.
   const headers = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
-    values === undefined ? [] : [[name.toLowerCase(), values.join(', ')] as const],
+    values === undefined ? [] : [[name.toLowerCase(), trimmed(values.join(', '))] as const],
   );
   const body = event.body ?? '';
   const caller = verifiedCaller(auth, event.requestContext);

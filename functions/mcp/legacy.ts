@@ -8,7 +8,7 @@ import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import { refuseAnswer } from '../tasks/transitions/answers.ts';
 import { failAsSeen } from '../tasks/transitions/end.ts';
 import type { Call, ServerContext } from './context.ts';
-import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
+import { acceptsStream, emptyReply, type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Session } from './identity/session.ts';
 import { methods } from './methods/index.ts';
@@ -66,7 +66,7 @@ export async function serveStream(
   caller: LegacyCaller,
   server: ServerContext,
 ): Promise<HttpReply> {
-  const eventId = header(request, 'last-event-id');
+  const eventId = request.headers['last-event-id'];
   const held = eventId === undefined ? undefined : await openHeld(caller, eventId, server);
   if (held === undefined) return serveSessionStream(request, eventId, caller, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });

@@ -10,7 +10,7 @@ import type { Principal } from '../tasks/ids.ts';
 import { isObject } from '../tasks/shape.ts';
 import { LOG_LEVELS } from '../tasks/table/session-notes.ts';
 import type { ServerContext } from './context.ts';
-import { type HttpReply, type HttpRequest, header, jsonReply } from './http/http.ts';
+import { type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import { methods } from './methods/index.ts';
 import { acceptedKinds, TASKS_CAPABILITY } from './protocol/capabilities.ts';
@@ -35,10 +35,10 @@ export async function serveModern(
   server: ServerContext,
 ): Promise<HttpReply> {
   const capabilities = envelope(message);
-  const sent = header(request, 'mcp-protocol-version');
+  const sent = request.headers['mcp-protocol-version'];
   if (sent !== version) throw mismatch('MCP-Protocol-Version', sent, version);
   if (version !== MODERN) throw new UnsupportedVersion(SUPPORTED, version);
-  const methodHeader = header(request, 'mcp-method');
+  const methodHeader = request.headers['mcp-method'];
   if (methodHeader !== message.method) throw mismatch('Mcp-Method', methodHeader, message.method);
   const method = methods.modern.get(message.method);
   if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
@@ -91,7 +91,7 @@ function envelope({ params }: RpcRequest): Record<string, unknown> {
 function checkName(request: HttpRequest, { method, params }: RpcRequest): void {
   const field = NAMED_BY[method];
   if (field === undefined) return;
-  const sent = header(request, 'mcp-name');
+  const sent = request.headers['mcp-name'];
   const value = params[field];
   if (sent === undefined && field === 'taskId') return;
   if (sent === undefined) throw mismatch('Mcp-Name', sent, '');

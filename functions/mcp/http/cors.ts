@@ -1,4 +1,4 @@
-import { emptyReply, type HttpReply, type HttpRequest, header } from './http.ts';
+import { emptyReply, type HttpReply, type HttpRequest } from './http.ts';
 
 const ALLOWED_HEADERS = [
   'authorization',
@@ -14,13 +14,13 @@ const ALLOWED_HEADERS = [
 
 /** A request without an Origin is allowed: only browsers send one (A-08). */
 export function originAllowed(request: HttpRequest, allowed: readonly string[]): boolean {
-  const origin = header(request, 'origin');
+  const { origin } = request.headers;
   return origin === undefined || allowed.some((pattern) => matches(origin, pattern));
 }
 
 /** Without these headers, a browser hides the answer from the page (A-23). */
 export function corsHeaders(request: HttpRequest): Record<string, string> {
-  const origin = header(request, 'origin');
+  const { origin } = request.headers;
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
@@ -30,7 +30,7 @@ export function corsHeaders(request: HttpRequest): Record<string, string> {
 }
 
 export function preflight(request: HttpRequest): HttpReply {
-  const asked = (header(request, 'access-control-request-headers') ?? '').toLowerCase().split(',');
+  const asked = (request.headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
   const params = asked.map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
   return emptyReply(204, {
     'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',

@@ -7,7 +7,7 @@ export interface Caller {
   readonly scopes: readonly string[];
 }
 
-/** An HTTP request, independent of API Gateway and middy. Header names are lower case (A-09). */
+/** An HTTP request, independent of API Gateway and middy. Header names are lower case, values are `trimmed` (A-09). */
 export interface HttpRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
 
 /** Whether the client accepts this type. Without an Accept header it accepts all (A-10). */
 function accepts(request: HttpRequest, type: string): boolean {
-  const accepted = (header(request, 'accept') ?? '').toLowerCase().split(',');
+  const accepted = (request.headers.accept ?? '').toLowerCase().split(',');
   const ranges = accepted.map((range) => range.split(';')[0]?.trim() ?? '').filter((range) => range !== '');
   return ranges.length === 0 || ['*/*', `${type.split('/')[0]}/*`, type].some((range) => ranges.includes(range));
 }
@@ -40,10 +40,8 @@ function accepts(request: HttpRequest, type: string): boolean {
 export const acceptsStream = (request: HttpRequest): boolean => accepts(request, 'text/event-stream');
 export const acceptsJson = (request: HttpRequest): boolean => accepts(request, 'application/json');
 
-/** The value without outer spaces and tabs (A-09). Undefined if the header is absent. */
-export function header(request: HttpRequest, name: string): string | undefined {
-  const value = request.headers[name];
-  if (value === undefined) return undefined;
+/** The value of a header without outer spaces and tabs (A-09). */
+export function trimmed(value: string): string {
   // No regular expression: one that ends in `$` takes quadratic time on inner blanks.
   const isBlank = (at: number) => value[at] === ' ' || value[at] === '\t';
   let [from, to] = [0, value.length];

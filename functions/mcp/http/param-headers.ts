@@ -2,13 +2,13 @@ import { decodeHeaderValue } from '../../authorizer/header-value.ts';
 import { HeaderMismatch } from '../../tasks/errors.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { ParamHeader } from '../manifest.ts';
-import { type HttpRequest, header } from './http.ts';
+import type { HttpRequest } from './http.ts';
 
 /** D-07: a marked argument and its header are both present and equal, or both absent. */
 export function checkParamHeaders(marks: readonly ParamHeader[], args: unknown, request: HttpRequest): void {
   for (const mark of marks) {
     const name = `Mcp-Param-${mark.header}`;
-    const sent = header(request, name.toLowerCase());
+    const sent = request.headers[name.toLowerCase()];
     const value = mark.path.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), args);
     if (value === undefined || value === null) {
       if (sent !== undefined) throw new HeaderMismatch(`${name} is there, but its argument is not`);

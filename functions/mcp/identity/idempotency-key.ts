@@ -1,7 +1,6 @@
 import { InvalidParams } from '../../tasks/errors.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { Call } from '../context.ts';
-import { header } from '../http/http.ts';
 
 const META = 'mcp-task-server/idempotencyKey';
 const LONGEST = 255;
@@ -15,7 +14,7 @@ const SHORTEST_SECRET = 32;
  */
 export function idempotencyKeyOf({ params, principal, request }: Call): string | undefined {
   const named = isObject(params._meta) ? params._meta[META] : undefined;
-  const key = named ?? header(request, 'idempotency-key');
+  const key = named ?? request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || key === '' || key.length > LONGEST) {
     throw new InvalidParams(`The idempotency key is a string of 1 to ${LONGEST} characters`);

@@ -50,6 +50,11 @@ test.each([
   expect(JSON.parse(body)).toEqual({ jsonrpc: '2.0', id: 'é', result: {} });
 });
 
+test('outer spaces and tabs are no part of a header (A-09)', async () => {
+  const blanks = { ...headers, 'MCP-Protocol-Version': [' 2025-11-25\t'] };
+  expect((await reply({ multiValueHeaders: blanks, body: ping })).statusCode).toBe(200);
+});
+
 test('a header that was sent twice counts with both values', async () => {
   const twice = { ...headers, 'MCP-Protocol-Version': ['2025-11-25', '2026-07-28'] };
   expect((await reply({ multiValueHeaders: twice, body: ping })).statusCode).toBe(400);

@@ -275,8 +275,8 @@ describe('the order of docs/protocol.md 1.2', () => {
     expect(reply.did.filter((what) => what !== 'get')).toEqual([]);
   });
 
-  test('M10: names and arguments in headers, plain, padded or encoded', async () => {
-    const names = ['plain', ' plain\t', '=?base64?cGxhaW4=?='];
+  test('M10: names and arguments in headers, plain or encoded', async () => {
+    const names = ['plain', '=?base64?cGxhaW4=?='];
     for (const name of names)
       expect((await call('tools/call', { name: 'plain' }, ok('tools/call', { 'mcp-name': name }))).status).toBe(200);
     const args = { name: 'marked', arguments: { where: { region: 'é u' } } };

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tool } from '../../../functions/mcp/context.ts';
 import { endpoint } from '../../../functions/mcp/endpoint.ts';
+import { trimmed } from '../../../functions/mcp/http/http.ts';
 import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
 import { fakeServer, manifest } from '../../functions/mcp/support/fake-server.ts';
 import { finish } from './finish.ts';
@@ -76,7 +77,8 @@ export function inProcess() {
   });
 
   async function send(request: WireRequest): Promise<WireAnswer> {
-    const headers = Object.fromEntries(joined(request.headers));
+    const sent = [...joined(request.headers)].map(([name, value]) => [name, trimmed(value)]);
+    const headers: Readonly<Record<string, string>> = Object.fromEntries(sent);
     const started = performance.now();
     const body = request.body?.toString('utf8') ?? '';
     const reply = await endpoint({ method: request.method, headers, body }, server);
