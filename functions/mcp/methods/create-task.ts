@@ -16,12 +16,9 @@ import { askFirst, create, createRefused } from '../../tasks/transitions/begin.t
 import { after, type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { fail } from '../../tasks/transitions/end.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
-import { callDigest } from '../identity/request-state.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { traceparentOf } from '../protocol/trace-context.ts';
+import { callDigest, idempotencyKeyOf, progressTokenOf, traceparentOf } from '../protocol/call-params.ts';
 import { currentRecord, view } from '../read/read.ts';
-import { progressTokenOf } from '../stream/held-call.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { cancellable } from './tasks-cancel.ts';
 

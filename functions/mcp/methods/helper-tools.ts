@@ -1,11 +1,11 @@
 import { InvalidParams, NotSupportedByTool } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { STATUSES, type TaskRecord } from '../../tasks/record.ts';
-import { isObject } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
+import { argumentsOf } from '../protocol/call-params.ts';
 import { complete, readTask, view } from '../read/read.ts';
 import { watch } from '../stream/watch.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
@@ -102,12 +102,6 @@ export async function callHelper(helper: HelperTool, call: Call, server: ServerC
     if (error instanceof InvalidParams) return call.wire.toolResult(errorResult(error.message));
     throw error;
   }
-}
-
-export function argumentsOf({ params }: Call): Record<string, unknown> {
-  const args = params.arguments ?? {};
-  if (!isObject(args)) throw new InvalidParams('arguments must be an object');
-  return args;
 }
 
 /** One shape for every status, so that a model can rely on it. The tool's content comes with it. */

@@ -4,7 +4,7 @@ import type { Principal } from '../../tasks/ids.ts';
 import { logIgnored } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { Method, ServerContext } from '../context.ts';
-import { responsesIn } from '../identity/request-state.ts';
+import { responsesIn } from '../protocol/call-params.ts';
 import { readTask } from '../read/read.ts';
 
 /** 2026-07-28 only: takes answers to open questions. All other keys are ignored (E-17 to E-19). */

@@ -4,15 +4,14 @@ import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { Call, Method, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
-import { idempotencyKeyOf } from '../identity/idempotency-key.ts';
-import { canonicalJson, inputResponsesOf, openState } from '../identity/request-state.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
+import { argumentsOf, canonicalJson, idempotencyKeyOf, inputResponsesOf } from '../protocol/call-params.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
-import { askDirectly, checkDeclared } from '../stream/input-required.ts';
+import { askDirectly, checkDeclared, openState } from '../stream/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';
-import { argumentsOf, callHelper, helperTools } from './helper-tools.ts';
+import { callHelper, helperTools } from './helper-tools.ts';
 import { answerTask } from './tasks-update.ts';
 
 /** Both eras: decides between a task and a plain result (docs/architecture/requests.md, "Delivery"; F-10). */

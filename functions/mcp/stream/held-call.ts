@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { bindingOf, sessionHalfOf } from '../../tasks/ids.ts';
-import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { isObject } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
+import { progressTokenOf } from '../protocol/call-params.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
@@ -56,13 +55,6 @@ export function holdFor(
     stream: '',
     sequence: 0,
   };
-}
-
-/** a token is a string or an integer. A token too long for a record is ignored: progress is optional. */
-export function progressTokenOf({ params }: Pick<Call, 'params'>): RequestId | undefined {
-  const token = isObject(params._meta) ? params._meta.progressToken : undefined;
-  if (typeof token === 'string') return token.length <= limits.progressToken ? token : undefined;
-  return Number.isSafeInteger(token) ? (token as number) : undefined;
 }
 
 /** A random name, so that two connections of one call have different event ids. */

@@ -1,11 +1,13 @@
-import { InternalError, MissingClientCapability } from '../../tasks/errors.ts';
+import { randomUUID } from 'node:crypto';
+import { InternalError, InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
+import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan, isObject } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
-import { sealState } from '../identity/request-state.ts';
+import { callDigest } from '../protocol/call-params.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { complete } from '../read/read.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
@@ -51,4 +53,38 @@ export function questionsIn(value: unknown): { questions: Questions; state: unkn
     !isDeeperThan(requestState, limits.result.depth);
   if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
   return { questions: inputRequests as unknown as Questions, state: requestState };
+}
+
+/** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */
+export interface RequestState {
+  /** The task that waits for the answers. */
+  readonly taskId?: string;
+  /** The state of a tool that runs without a task. */
+  readonly tool?: unknown;
+}
+
+interface Sealed extends RequestState {
+  readonly digest: string;
+  readonly expires: number;
+}
+
+const purpose = ({ principal }: Call) => `state:${bindingOf(principal)}`;
+
+/** A new token each round. It opens only for the same caller, method and arguments, until it expires. */
+export function sealState(call: Call, state: RequestState, server: ServerContext): Promise<string> {
+  const expires = server.now() + limits.requestState;
+  return server.signer.seal(purpose(call), { ...state, digest: callDigest(call), expires, round: randomUUID() });
+}
+
+/** Undefined if the request has no state (D-24). Throws InvalidParams for a forged, expired or foreign one. */
+export async function openState(call: Call, server: ServerContext): Promise<RequestState | undefined> {
+  const { requestState } = call.params;
+  if (requestState === undefined) return undefined;
+  const opened = typeof requestState === 'string' ? await server.signer.open(purpose(call), requestState) : undefined;
+  const state = opened as Sealed | undefined;
+  if (state === undefined || state.expires <= server.now() || state.digest !== callDigest(call)) {
+    server.audit('denied', { owner: listPartition(call.principal), reason: 'request_state' });
+    throw new InvalidParams('requestState is not valid for this request');
+  }
+  return state;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
-import { sealState } from '../../../../functions/mcp/identity/request-state.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
-import type { Principal } from '../../../../functions/tasks/ids.ts';
+import { sealState } from '../../../../functions/mcp/stream/input-required.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import { FORMS } from '../../../support/clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -157,7 +156,7 @@ describe('requestState is hostile (D-23)', () => {
       expect((await call({ requestState: token })).error).toEqual(refused);
     }
     const elsewhere = { ...server, signer: signer(async () => 'another key') };
-    const foreign = await sealState(callOf({ kind: 'anonymous' }), { tool: 1 }, elsewhere);
+    const foreign = await sealState(anonymousCall, { tool: 1 }, elsewhere);
     expect((await call({ requestState: foreign })).error).toEqual(refused);
   });
 
@@ -182,6 +181,8 @@ function sampling() {
 }
 
 /** As much of a call as its state is bound to. */
-function callOf(principal: Principal, params: object = {}): Call {
-  return { method: 'tools/call', params: { name: 'plain', ...params }, principal } as unknown as Call;
-}
+const anonymousCall = {
+  method: 'tools/call',
+  params: { name: 'plain' },
+  principal: { kind: 'anonymous' },
+} as unknown as Call;

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
-import {
-  type HeldCall,
-  openHeld,
-  progressTokenOf,
-  sealHeld,
-  streamName,
-  wasAsked,
-} from '../../../../functions/mcp/stream/held-call.ts';
+import { type HeldCall, openHeld, sealHeld, streamName, wasAsked } from '../../../../functions/mcp/stream/held-call.ts';
 import type { HasPrincipal } from '../../../../functions/mcp/stream/questions.ts';
 import { sessionPartition } from '../../../../functions/tasks/ids.ts';
-import { limits } from '../../../../functions/tasks/limits.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const ann = { principal: { kind: 'verified', key: 'ann' } } as const;
@@ -106,18 +97,4 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     const ids = await Promise.all(others.map((more) => sealHeld(ann, { ...call, ...more }, server)));
     expect(new Set(ids).size).toBe(3);
   });
-});
-
-test.each<[unknown, unknown]>([
-  ['p', 'p'],
-  ['', ''],
-  [0, 0],
-  [1.5, undefined],
-  [true, undefined],
-  [undefined, undefined],
-  ['x'.repeat(limits.progressToken), 'x'.repeat(limits.progressToken)],
-  ['x'.repeat(limits.progressToken + 1), undefined],
-])('a progress token is a text of some length or an integer (A-22): %s', (progressToken, expected) => {
-  expect(progressTokenOf({ params: { _meta: { progressToken } } })).toBe(expected);
-  expect(progressTokenOf({ params: { _meta: 'x' } } as unknown as Call)).toBeUndefined();
 });

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../../functions/mcp/context.ts';
-import { openState } from '../../../../functions/mcp/identity/request-state.ts';
 import {
   askDirectly,
   checkDeclared,
   inputRequired,
+  openState,
   questionsIn,
+  sealState,
 } from '../../../../functions/mcp/stream/input-required.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import type { Principal } from '../../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -81,5 +83,57 @@ describe('what a function returned', () => {
 
   test('may have a state of 500 levels', () => {
     expect(questionsIn({ inputRequests: { a: roots }, requestState: nested(500) })).toBeDefined();
+  });
+});
+
+const verified: Principal = { kind: 'verified', key: 'owner#a' };
+const calling = (params: object, method = 'tools/call', principal: Principal = verified) =>
+  ({ method, params, principal }) as unknown as Call;
+
+describe('a sealed state', () => {
+  const clock = { now: 1_700_000_000_000 };
+  const { server, audited } = fakeServer({ now: () => clock.now });
+  const seal = () => sealState(calling({ name: 'x', arguments: { a: 1 } }), { taskId: 't' }, server);
+  const open = (
+    requestState: unknown,
+    params: object = {},
+    more: Parameters<typeof calling> extends [object, ...infer R] ? R : never = [],
+  ) => openState(calling({ name: 'x', arguments: { a: 1 }, requestState, ...params }, ...more), server);
+
+  test('opens for the same call of the same caller, for an hour, and is new each time (D-22, D-23)', async () => {
+    const state = await seal();
+    expect(await open(state)).toMatchObject({ taskId: 't' });
+    expect(await seal()).not.toBe(state);
+    clock.now += 3_599_999;
+    expect(await open(state)).toMatchObject({ taskId: 't' });
+    clock.now += 1;
+    await expect(open(state)).rejects.toThrow('requestState is not valid for this request');
+  });
+
+  test('is text, and no list of one', async () => {
+    await expect(open([await seal()])).rejects.toThrow('requestState is not valid for this request');
+  });
+
+  test('is not needed (D-24)', async () => {
+    expect(await open(undefined)).toBeUndefined();
+  });
+
+  test.each<[string, Parameters<typeof open>[1], Parameters<typeof open>[2]]>([
+    ['another tool', { name: 'y' }, []],
+    ['other arguments', { arguments: { a: 2 } }, []],
+    ['another method', {}, ['prompts/get']],
+    ['another caller', {}, ['tools/call', { kind: 'verified', key: 'owner#b' }]],
+  ])('does not open for %s, and that is audited (D-23)', async (_title, params, more) => {
+    const state = await seal();
+    audited.splice(0);
+    await expect(open(state, params, more)).rejects.toMatchObject({ code: -32602 });
+    const owner = more?.[1]?.kind === 'verified' ? 'owner#b' : 'owner#a';
+    expect(audited.map((line) => JSON.parse(line))).toEqual([
+      { event: 'audit', action: 'denied', owner, reason: 'request_state' },
+    ]);
+  });
+
+  test.each([[5], [null], ['x'], [['a']]])('is text that this server made: %j is refused (D-23)', async (state) => {
+    await expect(open(state)).rejects.toThrow('requestState is not valid for this request');
   });
 });
