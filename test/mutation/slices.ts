@@ -25,7 +25,7 @@ const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due
 );
 const TOKENS = 'bounded-validation|http/cors|identity/*';
 const PARTS =
-  'http/http|protocol/{call-params,capabilities,aws-outage}|read/results|stream/input-required|wire/{poll-interval,terminal-result}';
+  'http/http|protocol/{call-params,capabilities,aws-outage}|read/results|stream/input-required|wire/poll-interval';
 /** Files of the endpoint that have their own tests. */
 const named = (names: string) => {
   const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);

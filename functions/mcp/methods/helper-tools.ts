@@ -7,7 +7,7 @@ import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { argumentsOf } from '../protocol/call-params.ts';
 import { complete, readTask, view } from '../read/read.ts';
-import { watch } from '../stream/watch.ts';
+import { watch } from '../stream/held.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import { cancelTask } from './tasks-cancel.ts';
 

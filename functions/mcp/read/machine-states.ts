@@ -1,7 +1,7 @@
 import type { ExecutionState } from '../../tasks/aws/execution-history.ts';
 import { setBounded } from '../../tasks/bounded-map.ts';
 import { executionName } from '../../tasks/ids.ts';
-import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import type { TaskKey } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 
 /** How long one container reuses the state of one execution, in ms. Longer while it follows many. */
@@ -13,19 +13,6 @@ const BURST = 10;
 const PAUSE = 10_000;
 /** Executions remembered in one container. */
 const MOST = 1_000;
-
-/**
- * A record to be shown. While a state machine does the work, the name of its current state is the status message, and a
- * new state counts as a change (docs/architecture/workflows.md, "State machines as tools"). A message that the tool reported
- * comes first.
- */
-export async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
-  if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
-  const state = await server.currentState(record, stateMachine);
-  if (state === undefined) return record;
-  return { ...record, statusMessage: state.name, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
-}
 
 /**
  * Finds the current state of the execution that does a task's work.

@@ -11,7 +11,6 @@ import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { pollInterval } from '../wire/poll-interval.ts';
 import type { TaskView } from '../wire/wire.ts';
-import { withMachineState } from './machine-states.ts';
 import { withCheckedResult, withCheckedStatus, withResult } from './results.ts';
 
 /** What a reader needs of a task. Without any of it, one read of the record. */
@@ -78,6 +77,19 @@ export async function complete(record: TaskRecord, needs: Needs, server: ServerC
   const asked = needs.questions ? await withQuestions(known, server) : known;
   if (needs.result === 'status') return withCheckedStatus(asked, server);
   return needs.result === 'shown' ? withResult(asked, server) : asked;
+}
+
+/**
+ * A record to be shown. While a state machine does the work, the name of its current state is the status message, and a
+ * new state counts as a change (docs/architecture/workflows.md, "State machines as tools"). A message that the tool reported
+ * comes first.
+ */
+async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
+  const stateMachine = server.tools.get(record.tool)?.entry.stateMachine;
+  if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
+  const state = await server.currentState(record, stateMachine);
+  if (state === undefined) return record;
+  return { ...record, statusMessage: state.name, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
 }
 
 /**

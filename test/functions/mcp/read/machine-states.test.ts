@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import { machineStates, withMachineState } from '../../../../functions/mcp/read/machine-states.ts';
+import { machineStates } from '../../../../functions/mcp/read/machine-states.ts';
+import { complete } from '../../../../functions/mcp/read/read.ts';
 import type { ExecutionState } from '../../../../functions/tasks/aws/execution-history.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -21,7 +22,7 @@ describe('what a reader sees', () => {
   const state = { name: 'Gather', enteredAt: 300 };
 
   test('the state as status message, and since when', async () => {
-    expect(await withMachineState(record, server(state, 0))).toEqual({
+    expect(await complete(record, { state: true }, server(state, 0))).toEqual({
       ...record,
       statusMessage: 'Gather',
       updatedAt: 300,
@@ -29,7 +30,7 @@ describe('what a reader sees', () => {
   });
 
   test('never earlier than the record itself', async () => {
-    const shown = await withMachineState(record, server({ ...state, enteredAt: 150 }, 0));
+    const shown = await complete(record, { state: true }, server({ ...state, enteredAt: 150 }, 0));
     expect(shown).toMatchObject({ statusMessage: 'Gather', updatedAt: 200 });
   });
 
@@ -41,7 +42,7 @@ describe('what a reader sees', () => {
     ['the task waits for input', { ...record, status: 'input_required' }, server(state, 0)],
     ['the task is over', { ...record, status: 'completed', result: '1' }, server(state, 0)],
   ])('the record as it is, where %s', async (_title, task, some) => {
-    expect(await withMachineState(task, some)).toBe(task);
+    expect(await complete(task, { state: true }, some)).toBe(task);
   });
 });
 

@@ -37,25 +37,59 @@ function due(
   return answerDue(record, held, call as unknown as Call, fakeServer().server);
 }
 const content = [{ type: 'text', text: 'done' }];
+const failedWith = (error: object) => ({ status: 'failed', error: JSON.stringify(error) }) as const;
+
+/** What a client gets in both revisions once its task has ended so. */
+const answers = (more: Partial<TaskRecord>) =>
+  Promise.all(
+    (['legacy', 'modern'] as const).map((era) =>
+      Promise.resolve(due({ ...working, ...more }, 'call', era)?.()).catch((error: unknown) => error),
+    ),
+  );
+
+describe('a task that is over answers as its call would have (C-16)', () => {
+  test.each<[string, Partial<TaskRecord>, object]>([
+    ['with content', { status: 'completed', result: '{"content":[]}' }, { content: [] }],
+    [
+      'with what is no result',
+      { status: 'completed', result: '"done"', error: '{"data":{"kinds":["a"]}}' },
+      { content },
+    ],
+    ['with nothing', { status: 'completed' }, { content: [] }],
+    ['cancelled', { status: 'cancelled' }, { code: -32603, message: 'Task was cancelled' }],
+    [
+      'failed',
+      failedWith({ code: -32602, message: 'm', data: { reason: 'r' } }),
+      { code: -32602, data: { reason: 'r' } },
+    ],
+    ['failed, without an error', { status: 'failed' }, { code: -32603, message: 'The tool failed' }],
+    ['failed, without a kind', failedWith({ code: 1, message: 'm', data: { kinds: [] } }), { code: 1, message: 'm' }],
+  ])('%s', async (_name, more, answer) => {
+    expect(await answers(more)).toMatchObject([answer, answer]);
+  });
+
+  test('a question that could not be asked names what to declare, in 2026-07-28 (D-10, D-22)', async () => {
+    const data = { reason: 'InputNotSupported', kinds: ['roots/list'] };
+    expect(await answers(failedWith({ code: -32603, message: 'm', data }))).toMatchObject([
+      { code: -32603, message: 'm', data },
+      {
+        ...{ code: -32021, message: 'Tool optional asks for input: declare the capability roots' },
+        data: { requiredCapabilities: { roots: {} } },
+      },
+    ]);
+  });
+});
 
 describe('the answer of a held call is', () => {
   test.each(['call', 'result'] as const)('that its task is not found, of a %s', (delivers) => {
     expect(due(undefined, delivers, 'legacy')).toThrow('Task not found');
   });
 
-  test('the result of its task; one that asked for it is told the task, too (C-16, C-17)', async () => {
+  test('the result of its task, and with tasks/result the task, too (C-16, C-17)', async () => {
     const related = { _meta: { 'io.modelcontextprotocol/related-task': { taskId: 't' } } };
     expect(await due(ended, 'result', 'legacy')?.()).toEqual({ content, ...related });
     expect(await due(ended, 'call', 'legacy')?.()).toEqual({ content });
     expect(await due(ended, 'call', 'modern')?.()).toMatchObject({ content, resultType: 'complete' });
-  });
-
-  test('the error of a question that its client cannot answer; 2026-07-28 has a code for it (D-22)', async () => {
-    const data = { reason: 'InputNotSupported', kinds: [form.method] };
-    const error = JSON.stringify({ code: -32603, message: 'm', data });
-    const failed = { ...working, status: 'failed', error } as const;
-    await expect(due(failed, 'call', 'legacy')?.()).rejects.toMatchObject({ code: -32603, data });
-    await expect(due(failed, 'call', 'modern')?.()).rejects.toMatchObject({ code: -32021 });
   });
 
   test('its questions in 2026-07-28; 2025-11-25 asks on the stream, and waits (D-20)', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { watch } from '../../../../functions/mcp/stream/watch.ts';
+import { watch } from '../../../../functions/mcp/stream/held.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
