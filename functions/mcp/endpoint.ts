@@ -1,5 +1,4 @@
 import { InvalidParams, InvalidRequest, McpError, UnsupportedVersion } from '../tasks/errors.ts';
-import { listPartition } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { logUnexpected } from '../tasks/log.ts';
 import type { ServerContext } from './context.ts';
@@ -7,11 +6,10 @@ import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
 import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { STREAM_HEADERS } from './http/sse.ts';
 import { principalOf } from './identity/caller.ts';
-import { openSession, type Session } from './identity/session.ts';
+import { senderOf } from './identity/session.ts';
 import { checkCallScopes } from './identity/tool-scopes.ts';
-import { acceptResponse, type LegacyCaller, serveLegacy, serveStream } from './legacy.ts';
-import { cancelRequest } from './methods/tasks-cancel.ts';
-import { serveModern } from './modern.ts';
+import { legacy } from './legacy.ts';
+import { modern } from './modern.ts';
 import { classify, namedVersion } from './protocol/classify.ts';
 import {
   errorMessage,
@@ -21,7 +19,8 @@ import {
   roundedProblem,
   UnreadableMessage,
 } from './protocol/jsonrpc.ts';
-import { isVersionDate, LEGACY_VERSIONS, MODERN, SUPPORTED } from './protocol/versions.ts';
+import { type Era, isModern, LEGACY_VERSIONS, SUPPORTED } from './protocol/versions.ts';
+import type { Revision } from './revision.ts';
 
 /** An answer may quote what a client sent: no browser may take it for a page. */
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
@@ -46,30 +45,37 @@ function asStream(reply: HttpReply): HttpReply {
   };
 }
 
+const revisions: Readonly<Record<Era, Revision>> = { legacy, modern };
+
 async function serve(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
+  const named = request.headers['mcp-protocol-version'];
+  // Only a request may name its revision in its body.
+  const revision = isModern(named) ? modern : legacy;
   let id: RequestId | undefined;
   try {
-    if (request.method === 'GET') return await serveGet(request, server);
+    if (request.method === 'GET' && revision.stream !== undefined) {
+      if (named !== undefined && !LEGACY_VERSIONS.includes(named)) throw new UnsupportedVersion(SUPPORTED, named);
+      return await revision.stream(await senderOf(request, principalOf(request, server), server), server);
+    }
     if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
-    checkCallScopes(request, message, server);
-    const caller = hasNoSession(message) ? callerInSession(request, server) : await legacyCaller(request, server);
+    const principal = principalOf(request, server);
+    checkCallScopes(principal, message, server);
+    const sender = hasNoSession(message) ? { request, principal } : await senderOf(request, principal, server);
     if (message.kind === 'notification') {
-      if (message.method === 'notifications/cancelled') await cancelRequest(caller, message.params.requestId, server);
+      await revision.notice?.(message, sender, server);
       return emptyReply(202);
     }
     if (message.kind === 'response') {
-      if (namesModern(request)) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
-      return await acceptResponse(message, caller, server);
+      if (revision.accept === undefined) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
+      await revision.accept(message, sender, server);
+      return emptyReply(202);
     }
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
-    const { era, version } = classify(message, request.headers['mcp-protocol-version'], caller.session?.version);
-    // The version of `initialize` wins over a later header (C-03).
-    if (era === 'legacy')
-      return await serveLegacy(request, message, caller.session?.version ?? version, caller, server);
-    return await serveModern(request, message, version, principalOf(request, server), server);
+    const { era, version } = classify(message, named, sender.session?.version);
+    return await revisions[era].answer(message, version, sender, server);
   } catch (error) {
     const unreadable = error instanceof UnreadableMessage;
     const reason = unreadable ? error.reason : error;
@@ -88,14 +94,6 @@ function hasNoSession(message: RpcMessage): boolean {
   return message.method === 'initialize' || (typeof version === 'string' && !LEGACY_VERSIONS.includes(version));
 }
 
-/** Row 4: a GET opens or resumes a stream of a session. 2026-07-28 has no sessions (B-08, B-09, D-32). */
-async function serveGet(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
-  if (namesModern(request)) return notOffered();
-  const version = request.headers['mcp-protocol-version'];
-  if (version !== undefined && !LEGACY_VERSIONS.includes(version)) throw new UnsupportedVersion(SUPPORTED, version);
-  return serveStream(request, await legacyCaller(request, server), server);
-}
-
 const notOffered = () => emptyReply(405, { allow: 'POST' });
 
 /** Checks headers and size (docs/protocol.md 1.5). Without an Accept header, both types are fine (A-10). */
@@ -107,27 +105,4 @@ function checkTransport(request: HttpRequest): void {
   }
   if (Buffer.byteLength(request.body) > limits.body)
     throw new InvalidRequest(`A body has ${limits.body} bytes at most`, 413);
-}
-
-/** The session identifies an anonymous 2025-11-25 client. An unknown or expired session is a 404 (B-05). */
-async function legacyCaller(request: HttpRequest, server: ServerContext): Promise<LegacyCaller> {
-  const id = request.headers['mcp-session-id'];
-  // A request that names 2026-07-28 in its header needs no session (D-32).
-  if (id === undefined || namesModern(request)) return callerInSession(request, server);
-  const principal = principalOf(request, server);
-  const session = await openSession(server, principal, id);
-  if (session === undefined) {
-    server.audit('denied', { owner: listPartition(principal), reason: 'session' });
-    throw new InvalidRequest('Session not found: initialize again', 404);
-  }
-  return callerInSession(request, server, session);
-}
-
-function callerInSession(request: HttpRequest, server: ServerContext, session?: Session): LegacyCaller {
-  return { session, principal: principalOf(request, server, session) };
-}
-
-function namesModern(request: HttpRequest): boolean {
-  const version = request.headers['mcp-protocol-version'] ?? '';
-  return isVersionDate(version) && version >= MODERN;
 }

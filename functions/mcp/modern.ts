@@ -6,16 +6,17 @@ import {
   MissingClientCapability,
   UnsupportedVersion,
 } from '../tasks/errors.ts';
-import type { Principal } from '../tasks/ids.ts';
 import { isObject } from '../tasks/shape.ts';
 import { LOG_LEVELS } from '../tasks/table/session-notes.ts';
 import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
+import type { Sender } from './identity/session.ts';
 import { methods } from './methods/index.ts';
 import { acceptedKinds, TASKS_CAPABILITY } from './protocol/capabilities.ts';
 import { type RpcRequest, resultMessage } from './protocol/jsonrpc.ts';
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './protocol/versions.ts';
+import type { Revision } from './revision.ts';
 import { modernWire } from './wire/2026-07-28.ts';
 
 /** The body field that the header Mcp-Name repeats, by method (docs/protocol.md 1.3, E-31). */
@@ -27,11 +28,10 @@ const NAMED_BY: Readonly<Record<string, string>> = {
 };
 
 /** Answers one 2026-07-28 request: the checks of docs/protocol.md 1.2 in their order, then the method. */
-export async function serveModern(
-  request: HttpRequest,
+async function answer(
   message: RpcRequest,
   version: string,
-  principal: Principal,
+  { request, principal }: Sender,
   server: ServerContext,
 ): Promise<HttpReply> {
   const capabilities = envelope(message);
@@ -104,3 +104,5 @@ function mismatch(name: string, sent: string | undefined, body: string): HeaderM
   if (sent === undefined) return new HeaderMismatch(`${name} is missing`);
   return new HeaderMismatch(`${name} '${sent.slice(0, 100)}' does not match body value '${body.slice(0, 100)}'`);
 }
+
+export const modern: Revision = { answer };

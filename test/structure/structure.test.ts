@@ -63,7 +63,7 @@ test('the tests of the product import the embedded cloud by its public files', (
 test.each([
   ['starts a run', /\bworkflow\.start\([a-z]/, ['functions/engine/start-round.ts']],
   ['stops a run', /\bworkflow\.stop\([a-z]/, ['functions/engine/stop.ts']],
-  ['asks for the name of a revision', /\bera [!=]==/, ['functions/mcp/endpoint.ts']],
+  ['takes a revision by its name', /\b(era [!=]==|revisions\[)/, ['functions/mcp/endpoint.ts']],
 ])('one file %s', (_what, pattern, where) => {
   const source = files.filter((file) => isIn(file, 'functions') && file.endsWith('.ts'));
   expect(source.filter((file) => pattern.test(readFileSync(file, 'utf8')))).toEqual(where);

@@ -5,7 +5,6 @@ import { type Principal, verifiedKey } from '../../tasks/ids.ts';
 import type { ServerContext } from '../context.ts';
 import type { Caller, HttpRequest } from '../http/http.ts';
 import type { Manifest } from '../manifest.ts';
-import type { Session } from './session.ts';
 
 /** The caller that API Gateway has verified, from the request context. Undefined if it verified none. */
 export function verifiedCaller(
@@ -26,8 +25,8 @@ export function verifiedCaller(
 }
 
 /** The owner of this caller's tasks. If callers are verified, only that identity counts (G-15). */
-export function principalOf({ caller }: HttpRequest, { manifest }: ServerContext, session?: Session): Principal {
-  if (manifest.auth === 'anonymous') return { kind: 'anonymous', ...(session && { session: session.key }) };
+export function principalOf({ caller }: HttpRequest, { manifest }: ServerContext): Principal {
+  if (manifest.auth === 'anonymous') return { kind: 'anonymous' };
   if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
   // The authorizer checks this too, but API Gateway may use its cached answer from before a deployment that needs more.
   const { scopes = [] } = manifest;

@@ -3,17 +3,15 @@ import { InsufficientScope } from '../../tasks/errors.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
-import type { HttpRequest } from '../http/http.ts';
 import type { RpcMessage } from '../protocol/jsonrpc.ts';
-import { principalOf } from './caller.ts';
 
 /**
  * Throws InsufficientScope if the token does not allow this tool (G-09). The authorizer sees only headers: those of a
  * 2026-07-28 call may lie, and a 2025-11-25 call has none.
  */
-export function checkCallScopes(request: HttpRequest, message: RpcMessage, server: ServerContext): void {
+export function checkCallScopes(principal: Principal, message: RpcMessage, server: ServerContext): void {
   if (message.kind !== 'request' || message.method !== 'tools/call') return;
-  checkScopes(principalOf(request, server), { tool: message.params.name as string }, server);
+  checkScopes(principal, { tool: message.params.name as string }, server);
 }
 
 /** What the caller asks for: a tool, or a task of that tool. */

@@ -17,10 +17,9 @@ import { after, type Change, isTerminal } from '../../tasks/transitions/change.t
 import { fail } from '../../tasks/transitions/end.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { callDigest, idempotencyKeyOf, progressTokenOf, traceparentOf } from '../protocol/call-params.ts';
+import { callDigest, cancellable, idempotencyKeyOf, progressTokenOf, traceparentOf } from '../protocol/call-params.ts';
 import { currentRecord, view } from '../read/read.ts';
 import { errorResult } from '../wire/tool-result.ts';
-import { cancellable } from './tasks-cancel.ts';
 
 /** Bytes of an error result as JSON, without its text. */
 const ROOM_OF_RESULT = 100;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { end } from '../../engine/end.ts';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
@@ -7,8 +6,9 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
-import type { Call, Method, ServerContext } from '../context.ts';
-import type { Session } from '../identity/session.ts';
+import type { Method, ServerContext } from '../context.ts';
+import type { Sender } from '../identity/session.ts';
+import { requestName } from '../protocol/call-params.ts';
 import { readTask, view } from '../read/read.ts';
 
 /** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
@@ -48,29 +48,13 @@ export async function cancelTask(
 const withMark = (change: Change, unheard?: 'unheard'): Change =>
   unheard ? { ...change, set: { ...change.set, unheard: true } } : change;
 
-/** A request of a session, as the record of its task names it. */
-const nameOf = (session: string, id: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify([session, id]))
-    .digest('base64url')
-    .slice(0, 22);
-
-/**
- * The name of a call that can be cancelled by `notifications/cancelled`: a plain one of a 2025-11-25 session. A call that asks for
- * a task is answered at once, and its task is cancelled by `tasks/cancel`.
- */
-export function cancellable({ session, tasks, params, id }: Call): string | undefined {
-  if (session === undefined || (tasks && params.task !== undefined)) return undefined;
-  return nameOf(session, id);
-}
-
 /**
  * Stops the work of a plain call that still waits for its answer, and sends none (B-15). Looks for it among the newest tasks of
  * the caller. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
  * direct call of a tool and `tasks/result`.
  */
 export async function cancelRequest(
-  { principal, session }: Pick<Call, 'principal'> & { readonly session: Session | undefined },
+  { principal, session }: Sender,
   requestId: unknown,
   server: ServerContext,
 ): Promise<void> {
@@ -78,7 +62,7 @@ export async function cancelRequest(
   if (session === undefined || owner === undefined || requestId === undefined) return;
   // It reads as many tasks as a list does.
   server.pollLimit.countList(principal);
-  const name = nameOf(session.key, requestId);
+  const name = requestName(session.key, requestId);
   const { tasks } = await server.store.list(owner, limits.listPage);
   const found = tasks.find(({ call }) => call === name);
   if (found !== undefined && waits(found, server)) await cancelTask(principal, found.taskId, server, 'unheard');

@@ -25,7 +25,8 @@ export const toolsCall: Method = async (call, server) => {
 
   const wantsTask = requestedTask(call, tool);
   const args = toolArguments(call);
-  if (call.wire.paramHeaders) checkParamHeaders(tool.entry.headers ?? [], args.value, call.request);
+  const marks = call.wire.paramHeaders ? tool.entry.headers : undefined;
+  if (marks !== undefined) checkParamHeaders(marks, args.value, call.request);
   if (!tool.validate(args.value)) {
     const problem = `Invalid arguments for tool ${name}: ${describeErrors(tool.validate)}`;
     if (wantsTask && call.wire.taskByParam) return createRefusedTask(call, server, tool.entry, problem);

@@ -89,3 +89,19 @@ export function traceparentOf(call: Pick<Call, 'params' | 'request'>): string | 
     (value): value is string => typeof value === 'string' && TRACEPARENT.test(value),
   );
 }
+
+/** A request of a session, as the record of its task names it. */
+export const requestName = (session: string, id: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify([session, id]))
+    .digest('base64url')
+    .slice(0, 22);
+
+/**
+ * The name of a call that can be cancelled by `notifications/cancelled`: a plain one of a 2025-11-25 session. A call that
+ * asks for a task is answered at once, and its task is cancelled by `tasks/cancel`.
+ */
+export function cancellable({ session, tasks, params, id }: Call): string | undefined {
+  if (session === undefined || (tasks && params.task !== undefined)) return undefined;
+  return requestName(session, id);
+}

@@ -1,7 +1,7 @@
 import { HeaderMismatch, InvalidParams, UnsupportedVersion } from '../../tasks/errors.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { RpcRequest } from './jsonrpc.ts';
-import { type Era, isVersionDate, LEGACY_VERSIONS, MODERN, meta, SUPPORTED } from './versions.ts';
+import { type Era, isModern, isVersionDate, LEGACY_VERSIONS, meta, SUPPORTED } from './versions.ts';
 
 /** The revision of a request. The body decides; a header alone never upgrades it (ladder rows 9 to 17). */
 export interface Classified {
@@ -24,7 +24,7 @@ export function classify(request: RpcRequest, header: string | undefined, sessio
     return { era: legacy ? 'legacy' : 'modern', version: named };
   }
   if (header !== undefined) {
-    if (isVersionDate(header) && header >= MODERN) {
+    if (isModern(header)) {
       throw new InvalidParams(`_meta must hold '${meta.protocolVersion}' and '${meta.clientCapabilities}'`, 400);
     }
     if (LEGACY_VERSIONS.includes(header)) return { era: 'legacy', version: header };

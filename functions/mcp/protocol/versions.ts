@@ -19,4 +19,6 @@ export const meta = {
 } as const;
 
 export type Era = 'legacy' | 'modern';
+/** Whether a header names a version that has no sessions: 2026-07-28, or a later one. */
+export const isModern = (version = ''): boolean => isVersionDate(version) && version >= MODERN;
 export const isVersionDate = (version: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(version);

@@ -107,12 +107,15 @@ describe('the ladder of docs/protocol.md 1.1 (A-03, D-01, D-09)', () => {
     expect(fake.records.get(made.result.taskId)?.status).toBe('working');
   });
 
-  test('row 16: a valid session carries the version (B-04)', async () => {
+  test('row 16: a valid session carries the version, and wins over a header (B-04, C-03)', async () => {
     const fake = fakeServer();
     const first = await send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} }), {}, 'POST', fake);
     const session = first.headers['mcp-session-id'] ?? '';
     expect(session).toMatch(/^[\x21-\x7e]+$/);
     expect((await send(rpc('ping'), { 'mcp-session-id': session }, 'POST', fake)).json.result).toEqual({});
+    const older = H('2025-06-18', { 'mcp-session-id': session });
+    const { json: made } = await send(rpc('tools/call', { name: 'required', task: {} }), older, 'POST', fake);
+    expect(made.result.task.status).toBe('working');
     const forged = session.replace(/^./, (c) => (c === 'e' ? 'f' : 'e'));
     expect((await send(rpc('ping'), { 'mcp-session-id': forged }, 'POST', fake)).status).toBe(404);
   });

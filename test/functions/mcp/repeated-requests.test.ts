@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../functions/mcp/context.ts';
-import { serveStream } from '../../../functions/mcp/legacy.ts';
+import { legacy } from '../../../functions/mcp/legacy.ts';
 import { loggingSetLevel } from '../../../functions/mcp/methods/logging-set-level.ts';
 import { tasksResult } from '../../../functions/mcp/methods/tasks-result.ts';
 import { holdFor, sealHeld } from '../../../functions/mcp/stream/held-call.ts';
@@ -73,7 +73,7 @@ test('a call that is resumed by one event id in a loop is refused (C-19, E-29)',
   const eventId = await sealHeld(asked, holdFor(asked, only(), 'result', server), server);
   const session = { version: '2025-11-25', key: 's', accepts: [], expires: 9_999_999_999 };
   const request = { method: 'GET', body: '', headers: { 'last-event-id': eventId, accept: 'text/event-stream' } };
-  const resume = () => serveStream(request, { session, principal: user }, server);
-  for (let n = 0; n < limits.polls.burst; n++) expect((await resume()).status).toBe(200);
+  const resume = () => legacy.stream?.({ request, session, principal: user }, server);
+  for (let n = 0; n < limits.polls.burst; n++) expect((await resume())?.status).toBe(200);
   await expect(resume()).rejects.toMatchObject({ httpStatus: 429 });
 });

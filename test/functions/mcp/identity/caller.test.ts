@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
 import { principalOf, verifiedCaller } from '../../../../functions/mcp/identity/caller.ts';
-import type { Session } from '../../../../functions/mcp/identity/session.ts';
 import { verifiedKey } from '../../../../functions/tasks/ids.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -58,13 +57,11 @@ describe('what a caller may do', () => {
   const oauth = (more: Partial<ServerContext> = {}) =>
     fakeServer({ manifest: { ...manifest, auth: 'oauth', scopes: ['mcp'] }, ...more });
   const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
-  const session = { key: 's' } as Session;
 
-  test('is decided by the verified key; by the session for anonymous callers only (G-14, G-15)', () => {
+  test('is decided by the verified key (G-15)', () => {
     expect(principalOf(by('mcp'), fakeServer().server)).toEqual({ kind: 'anonymous' });
-    expect(principalOf(by('mcp'), fakeServer().server, session)).toEqual({ kind: 'anonymous', session: 's' });
     const { server } = oauth();
-    expect(principalOf(by('mcp'), server, session)).toEqual({ kind: 'verified', key: 'owner#a', scopes: ['mcp'] });
+    expect(principalOf(by('mcp'), server)).toEqual({ kind: 'verified', key: 'owner#a', scopes: ['mcp'] });
   });
 
   test('is nothing without a caller, or without the scopes that every call needs (G-09)', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
 import { checkCallScopes, checkScopes, hasScopes } from '../../../../functions/mcp/identity/tool-scopes.ts';
 import type { RpcMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
@@ -8,7 +7,6 @@ import { fakeServer, manifest } from '../support/fake-server.ts';
 describe('what a caller may do with a tool', () => {
   const oauth = (more: Partial<ServerContext> = {}) =>
     fakeServer({ manifest: { ...manifest, auth: 'oauth', scopes: ['mcp'] }, ...more });
-  const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
   const entryOf = (name: string, scopes?: string[]) => ({
     ...{ validate: () => true, validateOutput: undefined },
     entry: { ...manifest.tools[0], name, ...(scopes && { scopes }) },
@@ -50,9 +48,9 @@ describe('what a caller may do with a tool', () => {
     const { server } = oauth({ tools });
     const message = (method: string, kind = 'request') =>
       ({ kind, method, params: { name: 'deploy' } }) as unknown as RpcMessage;
-    expect(() => checkCallScopes(by('mcp'), message('tools/call'), server)).toThrow('scopes ops');
-    expect(() => checkCallScopes(by('mcp', 'ops'), message('tools/call'), server)).not.toThrow();
-    expect(() => checkCallScopes(by('mcp'), message('tasks/get'), server)).not.toThrow();
-    expect(() => checkCallScopes(by('mcp'), message('tools/call', 'notification'), server)).not.toThrow();
+    expect(() => checkCallScopes(principal('mcp'), message('tools/call'), server)).toThrow('scopes ops');
+    expect(() => checkCallScopes(principal('mcp', 'ops'), message('tools/call'), server)).not.toThrow();
+    expect(() => checkCallScopes(principal('mcp'), message('tasks/get'), server)).not.toThrow();
+    expect(() => checkCallScopes(principal('mcp'), message('tools/call', 'notification'), server)).not.toThrow();
   });
 });

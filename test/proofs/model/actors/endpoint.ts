@@ -1,7 +1,7 @@
 import type { Call, ServerContext } from '../../../../functions/mcp/context.ts';
 import { type EventStream, KEEP_ALIVE } from '../../../../functions/mcp/http/sse.ts';
 import { type Signer, signer } from '../../../../functions/mcp/identity/signing.ts';
-import { acceptResponse } from '../../../../functions/mcp/legacy.ts';
+import { legacy } from '../../../../functions/mcp/legacy.ts';
 import { methods } from '../../../../functions/mcp/methods/index.ts';
 import { LEGACY, MODERN } from '../../../../functions/mcp/protocol/versions.ts';
 import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
@@ -67,7 +67,8 @@ export function requestOf(simulation: Simulation, client: string) {
       invoke(simulation, client, 'a response', async (server) => {
         const id = await questionId({ principal }, { taskId }, key, server);
         const message = { kind: 'response' as const, id, ...(result ? { result } : { error: {} }) };
-        return acceptResponse(message as never, { session: undefined, principal }, server);
+        await legacy.accept?.(message as never, { request, principal }, server);
+        return {};
       }),
   };
 }
