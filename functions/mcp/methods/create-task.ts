@@ -51,7 +51,7 @@ export async function createRefusedTask(call: Call, server: ServerContext, tool:
   // Its record is as small as any other.
   const shown = errorResult(beginning(problem, problem.length, limits.result.inline - ROOM_OF_RESULT));
   const refused = createRefused(newRecord(call, server, tool), JSON.stringify(shown));
-  const record = await storeRecord({ record: refused }, server, () => countRefused(call, problem, server));
+  const record = await storeRecord({ record: refused }, call, server, problem);
   return call.wire.taskCreated(view({ ...record, status: 'working' }, server), immediateResponse(tool, record));
 }
 
@@ -75,11 +75,7 @@ export async function startTask(
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  const record = await storeRecord(start, server, () =>
-    isTerminal(stored.status)
-      ? countRefused(call, FAILURES.InputNotSupported.message, server)
-      : takeSlot(call, stored, server),
-  );
+  const record = await storeRecord(start, call, server, FAILURES.InputNotSupported.message);
   const fresh = record === stored;
   if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
@@ -173,40 +169,43 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
   return tool.immediateResponse ?? `Tool ${tool.name} is running as task ${record.taskId}. Its result comes later.`;
 }
 
-/** Only the tasks of a caller that has a list are counted: others cannot be distinguished. */
-async function takeSlot(call: Call, record: TaskRecord, server: ServerContext): Promise<void> {
-  if (listPartition(call.principal) === undefined) return;
+/**
+ * Counts a new task of the caller, or throws. Only the tasks of a caller that has a list are counted: others cannot be
+ * distinguished. A task that ends as it is made takes no slot and starts nothing: it counts among the refused ones.
+ */
+async function admit(record: TaskRecord, call: Call, server: ServerContext, problem: string): Promise<void> {
+  const owner = listPartition(call.principal);
+  if (owner === undefined) return;
+  const now = server.now();
+  if (isTerminal(record.status)) {
+    const { most, within } = limits.refusedTasks;
+    if (await server.store.countRefused(owner, most, now, within)) return;
+    throw new TooManyRefused(problem, most);
+  }
   const { maxOpenTasks, maxTtl } = server.manifest;
   // The slots outlive the longest task.
-  const expiresAt = Math.ceil((server.now() + maxTtl + limits.retention) / 1_000);
-  if (await server.store.takeSlot(record, maxOpenTasks, server.now(), expiresAt)) return;
+  const expiresAt = Math.ceil((now + maxTtl + limits.retention) / 1_000);
+  if (await server.store.takeSlot(record, maxOpenTasks, now, expiresAt)) return;
   throw new TooManyTasks(maxOpenTasks);
-}
-
-/** A task that ends as it is made takes no slot and starts nothing, so nothing else would bound how many there are. */
-async function countRefused(call: Call, problem: string, server: ServerContext): Promise<void> {
-  const owner = listPartition(call.principal);
-  const { most, within } = limits.refusedTasks;
-  if (owner === undefined || (await server.store.countRefused(owner, most, server.now(), within))) return;
-  throw new TooManyRefused(problem, most);
 }
 
 /**
  * Stores a record and returns it, or the record that exists under its key. Without an idempotency key, an existing
  * record is this one: the SDK has retried a put whose answer was lost.
  *
- * @param admit counts a new task of the caller, or throws
+ * @param problem why the task ends as it is made, if it does
  */
 async function storeRecord(
   { record, text }: Apart,
+  call: Call,
   server: ServerContext,
-  admit: () => Promise<void>,
+  problem: string,
 ): Promise<TaskRecord> {
   let readAt = server.now();
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
-    await admit();
+    await admit(record, call, server, problem);
     // If the call crashes after this, no record refers to the object, and it expires.
     if (text !== undefined) await storeInput(record, text, server);
     if (await server.store.create(record)) return record;

@@ -5,13 +5,12 @@ import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { storedResult } from '../../tasks/results/result-ref.ts';
 import type { ServerContext } from '../context.ts';
 import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { pollInterval } from '../wire/poll-interval.ts';
 import type { TaskView } from '../wire/wire.ts';
-import { withCheckedResult, withCheckedStatus, withResult } from './results.ts';
+import { withCheckedResult, withResult } from './results.ts';
 
 /** What a reader needs of a task. Without any of it, one read of the record. */
 export interface Needs {
@@ -75,8 +74,7 @@ export async function complete(record: TaskRecord, needs: Needs, server: ServerC
   if (needs.restart) await startIfCrashed([record], server);
   const known = needs.state ? await withMachineState(record, server) : record;
   const asked = needs.questions ? await withQuestions(known, server) : known;
-  if (needs.result === 'status') return withCheckedStatus(asked, server);
-  return needs.result === 'shown' ? withResult(asked, server) : asked;
+  return needs.result === undefined ? asked : withResult(asked, needs.result, server);
 }
 
 /**
@@ -139,16 +137,14 @@ export function visible(
 }
 
 /**
- * A stored record as every reader sees it. Undefined if it has expired. A result in the record is checked here, one in S3
- * when it is shown (A-19).
+ * A stored record as every reader sees it. Undefined if it has expired.
  *
  * @param readAt when the read was sent, in ms since the epoch. By the time of its answer the deadline may have passed,
  *   and a result may have been written since.
  */
 export function currentRecord(stored: TaskRecord, readAt: number, server: ServerContext): TaskRecord | undefined {
   const record = asOf(stored, readAt);
-  const whole = record?.result !== undefined && storedResult(record.result) === undefined;
-  return whole ? withCheckedResult(record, server) : record;
+  return record && withCheckedResult(record, server);
 }
 
 /** Stores the failure of a task with invalid questions, so that every release sees the same. */

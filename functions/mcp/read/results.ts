@@ -10,19 +10,29 @@ import type { Validator } from '../manifest.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
 /**
- * A record with its result, fetched from S3 if the record only refers to it (docs/architecture/tasks.md, "The task record"),
- * and checked like any other. Writes the audit line `retrieved`, so call it only to show a result. A list never fetches
- * one.
+ * A record with as much of its result as its reader needs. `shown`: see `fetched`. `status`: whether it is an error, which
+ * depends on a result in S3 only if the tool has an outputSchema (A-19).
  */
-export async function withResult(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  return (await fetched(record, server))();
+export async function withResult(
+  record: TaskRecord,
+  needed: 'shown' | 'status',
+  server: ServerContext,
+): Promise<TaskRecord> {
+  if (needed === 'shown') return (await fetched(record, server))();
+  const stored = referenceOf(record);
+  return stored === undefined ? record : withCheckedStatus(record, stored, server);
 }
 
-/** As withResult: fetches the result. What is returned checks it, which may take seconds of the processor, and shows it. */
+/**
+ * Fetches the result from S3 if the record only refers to it (docs/architecture/tasks.md, "The task record"). What is
+ * returned checks it like any other, which may take seconds of the processor, and writes the audit line `retrieved`: call
+ * it only to show the result. A list never fetches one.
+ */
 export async function fetched(record: TaskRecord, server: ServerContext): Promise<() => TaskRecord> {
-  const whole = await withFetchedResult(record, server);
+  const stored = referenceOf(record);
+  const result = stored && (await fetchResult(record, stored, server));
   return () => {
-    const shown = whole();
+    const shown = result === undefined ? record : checked({ ...record, result }, server);
     const { owner, taskId, tool, status, isError } = shown;
     if (status === 'completed' || status === 'failed') {
       server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });
@@ -31,25 +41,19 @@ export async function fetched(record: TaskRecord, server: ServerContext): Promis
   };
 }
 
-async function withFetchedResult(record: TaskRecord, server: ServerContext): Promise<() => TaskRecord> {
-  const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
-  if (stored === undefined) return () => record;
-  const result = await fetchResult(record, stored, server);
-  return () => withCheckedResult({ ...record, result }, server);
-}
+const referenceOf = ({ status, result = '' }: TaskRecord): StoredResult | undefined =>
+  status === 'completed' ? storedResult(result) : undefined;
 
-/** Results in S3 that fit the schema they were checked against: who polls on does not read them again. */
+/** Results in S3 that fit the schema they were checked against: a client that polls on does not read them again. */
 const fitting = new Map<string, true>();
 const REMEMBERED = 1_000;
 
-/** As withResult, if only the status is shown. It depends on the result only if the tool has an outputSchema (A-19). */
-export async function withCheckedStatus(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
-  const stored = record.status === 'completed' ? storedResult(record.result ?? '') : undefined;
-  if (stored === undefined || schemaToolOf(record, server)?.validateOutput === undefined) return record;
+async function withCheckedStatus(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<TaskRecord> {
+  if (schemaToolOf(record, server)?.validateOutput === undefined) return record;
   const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
   if (fitting.has(mark)) return record;
-  const checked = (await withFetchedResult(record, server))();
-  if (checked.isError !== record.isError) return checked;
+  const found = checked({ ...record, result: await fetchResult(record, stored, server) }, server);
+  if (found.isError !== record.isError) return found;
   setBounded(fitting, mark, true, REMEMBERED);
   return record;
 }
@@ -71,11 +75,15 @@ async function fetchResult(record: TaskRecord, stored: StoredResult, server: Ser
 }
 
 /**
- * A completed record whose result is checked: a result that does not fit the tool's outputSchema becomes an error
+ * A record whose result is checked, if it holds one: a result that does not fit the tool's outputSchema becomes an error
  * result (A-19). The schema is the one that held when the task was created: a deployment must not change what readers
- * see.
+ * see. A result in S3 is checked when it is shown.
  */
 export function withCheckedResult(record: TaskRecord, server: ServerContext): TaskRecord {
+  return storedResult(record.result ?? '') === undefined ? checked(record, server) : record;
+}
+
+function checked(record: TaskRecord, server: ServerContext): TaskRecord {
   if (record.status !== 'completed' || record.result === undefined) return record;
   const returned = toolResult(record.result);
   // The result's text decides, not the envelope around it.

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { withCheckedStatus, withResult } from '../../../../functions/mcp/read/results.ts';
+import { withResult } from '../../../../functions/mcp/read/results.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { measured } from '../../../../functions/tasks/results/result-ref.ts';
@@ -14,7 +14,8 @@ const record = {
   status: 'completed' as const,
   result: JSON.stringify({ resultRef: measured(text) }),
 };
-const shown = (stored: string) => withResult(record, fakeServer({ results: { get: async () => stored } }).server);
+const shown = (stored: string) =>
+  withResult(record, 'shown', fakeServer({ results: { get: async () => stored } }).server);
 
 test('a stored result is shown only if it is the text that the record names (C-28)', async () => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
@@ -40,7 +41,7 @@ test.each<[Partial<TaskRecord>, object | undefined]>([
   [{ status: 'working' }, undefined],
 ])('a result that is shown is logged, and nothing else: %j', async (more, facts) => {
   const { server, audited } = fakeServer();
-  expect(await withResult({ ...record, ...more }, server)).toEqual({ ...record, ...more });
+  expect(await withResult({ ...record, ...more }, 'shown', server)).toEqual({ ...record, ...more });
   const line = { event: 'audit', action: 'retrieved', owner: 'o', taskId: 't', tool: 'optional', ...facts };
   expect(audited.map((text) => JSON.parse(text))).toEqual(facts === undefined ? [] : [line]);
 });
@@ -52,8 +53,12 @@ test('the result is that of the try which the record names (C-28)', async () => 
     return text;
   };
   const { server } = fakeServer({ results: { get } });
-  await withResult({ ...record, result: JSON.stringify({ resultRef: { ...measured(text), attempt: 2 } }) }, server);
-  await withResult(record, server);
+  await withResult(
+    { ...record, result: JSON.stringify({ resultRef: { ...measured(text), attempt: 2 } }) },
+    'shown',
+    server,
+  );
+  await withResult(record, 'shown', server);
   expect(asked).toMatchObject([{ owner: 'o', taskId: 't', round: 1, attempt: 2 }, { attempt: 0 }]);
 });
 
@@ -75,19 +80,19 @@ test('for a status, a result is read only if there is a schema to check it, and 
     return text;
   };
   const { server } = fakeServer({ results: { get } });
-  expect(await withCheckedStatus(record, server)).toBe(record);
-  expect(await withCheckedStatus({ ...record, tool: 'gone' }, server)).toMatchObject({ result: record.result });
+  expect(await withResult(record, 'status', server)).toBe(record);
+  expect(await withResult({ ...record, tool: 'gone' }, 'status', server)).toMatchObject({ result: record.result });
   const tool = server.tools.get('optional');
   if (tool === undefined) throw new Error('The fake server has no such tool');
   const judged = (fits: boolean) => new Map([['optional', { ...tool, validateOutput: () => fits }]]);
   expect(reads).toBe(0);
   // One that does not fit is a rare mistake of its tool.
   for (let polls = 1; polls <= 2; polls++) {
-    expect(await withCheckedStatus(record, { ...server, tools: judged(false) })).toMatchObject({ isError: true });
+    expect(await withResult(record, 'status', { ...server, tools: judged(false) })).toMatchObject({ isError: true });
     expect(reads).toBe(polls);
   }
   for (let polls = 0; polls < 2; polls++) {
-    expect(await withCheckedStatus(record, { ...server, tools: judged(true) })).toBe(record);
+    expect(await withResult(record, 'status', { ...server, tools: judged(true) })).toBe(record);
   }
   expect(reads).toBe(3);
 });
