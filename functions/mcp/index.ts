@@ -27,7 +27,7 @@ import { machineOf, wiredTools } from './wiring.ts';
 /** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */
 const REQUEST_TIMEOUT = 5_000;
 /** For input that lies in S3, all attempts together, in ms. */
-const INPUT_PATIENCE = 4_000;
+const INPUT_TIMEOUT = 4_000;
 
 /** The endpoint as a streaming Lambda function. Throws, by name, if a tool or a variable is missing. */
 export function createHandler(manifest: Manifest, validators: Validators) {
@@ -58,7 +58,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     audit: printAudit,
     workflow: workflow(stepFunctions({ requestTimeout: REQUEST_TIMEOUT, attempts: 3 }), machineArnPrefix),
     // Each read of a waiting task may need it.
-    inputs: inputStore(resultStore({ bucket, patience: INPUT_PATIENCE })),
+    inputs: inputStore(resultStore({ bucket, timeout: INPUT_TIMEOUT })),
     results: resultStore({ bucket }),
     currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
     invoke: invoker(functions),

@@ -76,7 +76,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
 
 function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): SweepContext {
   const db = dynamoDb(PATIENCE);
-  const objects = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), patience: 4_000 });
+  const objects = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), timeout: 4_000 });
   const states = stepFunctions(PATIENCE);
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
   const table = variable(env, 'TASKS_TABLE');

@@ -6,8 +6,8 @@ import type { ServerContext } from '../context.ts';
 import type { RpcMessage } from '../protocol/jsonrpc.ts';
 
 /**
- * Throws InsufficientScope if the token does not allow this tool (G-09). The authorizer sees only headers: those of a
- * 2026-07-28 call may lie, and a 2025-11-25 call has none.
+ * Throws InsufficientScope if the token does not allow this tool (G-09). The authorizer sees only headers: in 2026-07-28
+ * they may name another tool than the body, and in 2025-11-25 they name none.
  */
 export function checkCallScopes(principal: Principal, message: RpcMessage, server: ServerContext): void {
   if (message.kind !== 'request' || message.method !== 'tools/call') return;

@@ -111,7 +111,7 @@ const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: q
 const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>
   tool.keepArguments && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
 
-/** Throws what the client is told if the task does not run. */
+/** Throws the error of a task that does not run. */
 async function startRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {
   const first = await startFirst(record, input, server);
   if (first.start === 'failed') throw notStarted(first.error, record, server);
@@ -171,7 +171,7 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
 
 /**
  * Counts a new task of the caller, or throws. Only the tasks of a caller that has a list are counted: others cannot be
- * distinguished. A task that ends as it is made takes no slot and starts nothing: it counts among the refused ones.
+ * distinguished. A task that ends at its creation takes no slot: it counts as a refused one, as nothing else bounds how many there are.
  */
 async function admit(record: TaskRecord, call: Call, server: ServerContext, problem: string): Promise<void> {
   const owner = listPartition(call.principal);
@@ -193,7 +193,7 @@ async function admit(record: TaskRecord, call: Call, server: ServerContext, prob
  * Stores a record and returns it, or the record that exists under its key. Without an idempotency key, an existing
  * record is this one: the SDK has retried a put whose answer was lost.
  *
- * @param problem why the task ends as it is made, if it does
+ * @param problem why the task has ended, if it ends at its creation
  */
 async function storeRecord(
   { record, text }: Apart,

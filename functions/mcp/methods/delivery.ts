@@ -61,8 +61,8 @@ export async function deliver(
 ): Promise<object | EventStream> {
   const held = holdFor(call, record, delivers, server);
   const streams = acceptsStream(call.request) && (call.wire.asksOnStream || held.progressToken !== undefined);
-  const patience = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
-  const until = server.now() + (streams ? GRACE : patience);
+  const longest = delivers === 'result' ? server.manifest.holdCap : server.manifest.inlineWindow;
+  const until = server.now() + (streams ? GRACE : longest);
   try {
     for await (const seen of watch(call.principal, record, until, server, { grace: GRACE })) {
       if (seen === 'waiting') continue;

@@ -15,8 +15,8 @@ import { type CloseStream, held, openStream, pauseFor } from '../stream/held.ts'
 import { liesInS3, storedBytes, storedFrames } from '../stream/stored-frames.ts';
 import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
-/** How long one read waits for objects of S3, in ms: what comes later is sent after the next read. */
-const PATIENCE = 1_000;
+/** How long one read waits for objects of S3, in ms. A later object is sent after the next read. */
+const S3_TIMEOUT = 1_000;
 
 /** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
 export const subscriptionsListen: Method = async (call, server) => {
@@ -45,13 +45,13 @@ export const subscriptionsListen: Method = async (call, server) => {
 
 type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 
-/** How far a task is: its round, then what it does in it. Its times may be those of a tool whose clock is wrong. */
+/** Orders the states of a task without its times, which may come from a wrong clock. */
 const stageOf = ({ status, round }: Sent): number =>
   isTerminal(status) ? Number.POSITIVE_INFINITY : 2 * round + (status === 'input_required' ? 1 : 0);
 
 /**
- * Whether a record tells more than what was sent of it last. A read may be late, a report missing, and what was read earlier
- * is made into a frame only now.
+ * Whether a record is newer than what was sent last. A read may be late, a report may be missing, and a frame may be made
+ * some time after its read.
  */
 function isLater(record: TaskRecord, last: Sent | undefined): boolean {
   if (last === undefined || stageOf(record) > stageOf(last)) return true;
@@ -119,8 +119,8 @@ async function* listen(
         if (!hasRoom(record, frame)) break listening;
         yield said(record, frame);
       }
-      for await (const { record, frame: make } of stored.of(news.filter(liesInS3), () => server.sleep(PATIENCE))) {
-        // A later state may have been sent meanwhile.
+      for await (const { record, frame: make } of stored.of(news.filter(liesInS3), () => server.sleep(S3_TIMEOUT))) {
+        // A later state may already have been sent.
         if (!isLater(record, sent.get(record.taskId))) continue;
         if (work > limits.listenWork) break listening;
         const frame = made(make);

@@ -49,8 +49,8 @@ const withMark = (change: Change, unheard?: 'unheard'): Change =>
   unheard ? { ...change, set: { ...change.set, unheard: true } } : change;
 
 /**
- * Stops the work of a plain call that still waits for its answer, and sends none (B-15). Looks for it among the newest tasks of
- * the caller. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
+ * Stops the work of a plain call that still waits for its answer, and sends none (B-15). Searches the newest tasks of the caller
+ * for it. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
  * direct call of a tool and `tasks/result`.
  */
 export async function cancelRequest(
@@ -68,7 +68,7 @@ export async function cancelRequest(
   if (found !== undefined && waits(found, server)) await cancelTask(principal, found.taskId, server, 'unheard');
 }
 
-/** After the inline window its client has been told of the task, and the call has its answer. */
+/** After the inline window the call has its answer, which names the task. */
 function waits({ status, createdAt, events = [] }: TaskRecord, server: ServerContext): boolean {
   const resumedAt = events.findLast(({ what }) => what === 'answered')?.at ?? createdAt;
   return (

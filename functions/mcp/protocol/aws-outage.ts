@@ -4,7 +4,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 
 /** Whether AWS throttles, is out of reach, or failed on its side, after all retries of the SDK. */
 export function isOutage(error: unknown): error is Error {
-  // Any other error of ours may keep one of AWS as its cause, which the SDK judges, too.
+  // Any other McpError may have an error of AWS as its cause, which the SDK judges, too.
   if (error instanceof McpError) return error instanceof Unavailable;
   return isThrottled(error) || (error instanceof Error && isTransientError(error as SdkError));
 }

@@ -87,7 +87,7 @@ export function resultMessage(id: RequestId, result: object): object {
   return { jsonrpc: '2.0', id, result };
 }
 
-/** An error that is no McpError is a bug or an outage. The client learns only which of the two (A-15). */
+/** An error other than McpError is a bug or an outage. The client learns only which of the two (A-15). */
 export function errorMessage(id: RequestId | undefined, error: unknown): { status: number; body: object } {
   const known = error instanceof McpError ? error : isOutage(error) ? new Unavailable() : new InternalError();
   const { code, message, data } = known;
@@ -117,7 +117,7 @@ function jsonProblem(value: unknown, left: number): string | undefined {
   return undefined;
 }
 
-/** A large integer in JSON text; `1e20` is none. It also matches inside strings: `roundedInteger` compares values. */
+/** A large integer in JSON text; not `1e20`. It also matches inside strings: `roundedInteger` compares values. */
 const LARGE_INTEGER = /(?<=[[:,\s])-?\d{16,}(?=(?:\.0*)?\s*[,}\]])/g;
 
 /** Path of the first integer that JSON.parse has rounded. */

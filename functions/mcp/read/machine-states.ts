@@ -7,7 +7,7 @@ import type { ServerContext } from '../context.ts';
 /** How long one container reuses the state of one execution, in ms. Longer while it follows many. */
 const PACE = 2_000;
 /** By one container, for all executions. The whole account shares the quota of GetExecutionHistory. */
-const LOOKS_PER_SECOND = 5;
+const READS_PER_SECOND = 5;
 const BURST = 10;
 /** As PACE, after a read that failed. */
 const PAUSE = 10_000;
@@ -18,16 +18,16 @@ const MOST = 1_000;
  * Finds the current state of the execution that does a task's work.
  *
  * @param machines names of the state machines, as in TOOL_MACHINES
- * @param look reads the state of an execution
+ * @param read reads the state of an execution
  */
 export function machineStates(
   machines: readonly string[],
   machineArnPrefix: string,
-  look: (executionArn: string) => Promise<ExecutionState | undefined>,
+  read: (executionArn: string) => Promise<ExecutionState | undefined>,
   now: () => number,
 ): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
-  const states = cachedStates(look, now);
+  const states = cachedStates(read, now);
   return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
     states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
 }
@@ -38,37 +38,37 @@ interface CachedState {
   askedAt: number;
 }
 
-/** Caches the last state for a while, and keeps it if a read fails: missing progress is no error. */
-function cachedStates(look: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
-  const looks = new Map<string, CachedState>();
-  const left = { looks: BURST, at: now() };
+/** Caches the last state for a while, and keeps it if a read fails: progress may be missing. */
+function cachedStates(read: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
+  const cache = new Map<string, CachedState>();
+  const left = { reads: BURST, at: now() };
   const mayCheck = (): boolean => {
-    const earned = (Math.max(0, now() - left.at) / 1_000) * LOOKS_PER_SECOND;
-    left.looks = Math.min(BURST, left.looks + earned);
+    const earned = (Math.max(0, now() - left.at) / 1_000) * READS_PER_SECOND;
+    left.reads = Math.min(BURST, left.reads + earned);
     left.at = now();
-    if (left.looks < 1) return false;
-    left.looks--;
+    if (left.reads < 1) return false;
+    left.reads--;
     return true;
   };
   /** Time until all recently requested executions have been read once. */
   const pace = (): number => {
-    const asked = [...looks.values()].filter(({ askedAt }) => now() - askedAt < PAUSE).length;
-    return Math.max(PACE, (asked * 1_000) / LOOKS_PER_SECOND);
+    const asked = [...cache.values()].filter(({ askedAt }) => now() - askedAt < PAUSE).length;
+    return Math.max(PACE, (asked * 1_000) / READS_PER_SECOND);
   };
   return (executionArn: string): Promise<ExecutionState | undefined> => {
-    const last = looks.get(executionArn);
+    const last = cache.get(executionArn);
     const early = last !== undefined && now() < last.until;
     const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
     const next: CachedState =
       early || !mayCheck() ? seen : { state: checkAgain(), until: now() + pace(), askedAt: now() };
     next.askedAt = now();
-    setBounded(looks, executionArn, next, MOST);
+    setBounded(cache, executionArn, next, MOST);
     return next.state;
 
     async function checkAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
-        return newerState(before, await look(executionArn));
+        return newerState(before, await read(executionArn));
       } catch (error) {
         // Does not exist yet: the task's workflow, which starts it, has only just started.
         if ((error as Error).name !== 'ExecutionDoesNotExist') next.until = now() + PAUSE;

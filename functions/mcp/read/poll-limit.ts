@@ -17,7 +17,7 @@ export interface PollLimit {
    * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be
    * distinguished, so they share one count. Throws TooManyLists.
    *
-   * @param session whose stream it opens: each session of a caller looks for its questions by itself
+   * @param session whose stream it opens: each session of a caller reads its questions by itself
    */
   countList(principal: Principal, session?: string): void;
 }

@@ -19,7 +19,7 @@ export interface HeldCall {
   /** Questions sent on this stream, as `askedMark`, or one digest of them. Only those that were open when the last one was sent. */
   readonly asked: readonly string[];
   readonly progressToken?: RequestId;
-  /** Whether the token is that of the task: then its record says it when the call is resumed. */
+  /** Whether the record has the same token: a resumed call reads it there. */
   readonly tokenOfTask: boolean;
   /** The last progress value sent, and the `updatedAt` of the record it came from. */
   readonly progress: number;

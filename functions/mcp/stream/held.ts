@@ -11,7 +11,7 @@ const STEP = 1_000;
 
 /** A request that reads again and again, until what it waits for is there. */
 export interface Held<T> {
-  /** Who is counted once the request has waited for `grace` ms. @default nobody: the request is counted already */
+  /** Its caller, counted once the request has waited for `grace` ms. @default undefined: the request is counted already */
   readonly principal?: Principal;
   /** @default 0 */
   readonly grace?: number;

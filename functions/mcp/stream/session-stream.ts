@@ -39,7 +39,7 @@ interface AskingTask {
 }
 type ReadQuestions = (record: TaskRecord) => Promise<AskingTask>;
 
-/** A due question as it is sent. */
+/** A due question as a message. */
 interface Asking {
   readonly asking: string;
   readonly record: TaskRecord;
@@ -243,12 +243,12 @@ async function readTasks(
   const readAt = server.now();
   const stored = keys.length > 0 ? await server.store.getMany(keys) : [];
   const allowed = visible(call.principal, stored, readAt, server);
-  // A task whose input S3 does not give is left for the next read: the others are asked meanwhile.
+  // A task whose input cannot be read from S3 now is left for the next read.
   const read = await Promise.all(allowed.map((record) => questionsOf(record).catch(() => undefined)));
   return read.flatMap((task) => task ?? []);
 }
 
-/** Reads the questions of a record once, as long as the record stays as it is: 50 tasks can have 12 MB of them. */
+/** Reads the questions of a record once, until the record changes: 50 tasks can have 12 MB of them. */
 function questionReader(call: Call, server: ServerContext): ReadQuestions {
   const known = new Map<string, { readonly stored: string; readonly task: AskingTask }>();
   return async (record) => {

@@ -20,8 +20,8 @@ export const storedBytes = ({ result = '' }: TaskRecord): number => storedResult
 
 /** The frames of one stream that need an object of S3, or what makes them from it. A slow object delays no other task. */
 export interface StoredFrames<F> {
-  /** Yields each frame once it is made, until all are or `patience` is over. A later call yields the rest. */
-  of(records: readonly TaskRecord[], patience: () => Promise<void>): AsyncGenerator<StoredFrame<F>, void, void>;
+  /** Yields each frame once it is made, until all are or `timeout` is over. A later call yields the rest. */
+  of(records: readonly TaskRecord[], timeout: () => Promise<void>): AsyncGenerator<StoredFrame<F>, void, void>;
   /** Resolves once nothing is being fetched: Lambda freezes a container between requests. */
   settled(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function storedFrames<F>(frameOf: (record: TaskRecord) => Promise<F | und
   let failed = false;
   const attemptsOf = ({ taskId }: TaskRecord) => attempts.get(taskId) ?? 0;
   return {
-    async *of(records, patience) {
+    async *of(records, timeout) {
       // Objects that did not come let the others go first.
       const waiting = records
         .filter(({ taskId }) => !fetches.has(taskId))
@@ -46,7 +46,7 @@ export function storedFrames<F>(frameOf: (record: TaskRecord) => Promise<F | und
           fetches.set(record.taskId, fetch);
         }
         if (fetches.size === 0) return;
-        over ??= patience();
+        over ??= timeout();
         const fetched = await Promise.race([...fetches.values(), over]);
         if (fetched === undefined) return;
         const { record, frame } = fetched;

@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolEntry } from '../manifest.ts';
 
 const SECOND = 1_000;
-/** Longer tasks are polled less often: a frequent poll rarely finds news. */
+/** Longer tasks are polled less often: a frequent poll rarely finds a change. */
 const LONG = 600 * SECOND;
 
 /**

@@ -8,7 +8,7 @@ import { errorResult } from './tool-result.ts';
 /**
  * The result of a call without a task whose inline window has ended while the tool runs (docs/architecture/requests.md,
  * "Delivery"). It points to `get_task_result`, also in the structured content, because some frameworks show their model
- * nothing else. It is no error, because frameworks repeat a call after an error (F-14).
+ * nothing else. It is not an error result, because frameworks repeat a call after an error (F-14).
  */
 export function stillRunningResult(
   { tool, taskId }: Pick<TaskRecord, 'tool' | 'taskId'>,
@@ -62,5 +62,5 @@ const INNER = /^#(?!\/(?:\$defs|definitions)\/)(\/.*)?$/;
 const NAMED: ReadonlySet<string> = new Set(
   'properties patternProperties dependentSchemas $defs definitions'.split(' '),
 );
-/** Keywords that hold data: a `$ref` in it is no reference. */
+/** Keywords that hold data: a `$ref` in it is not a reference. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);

@@ -49,12 +49,12 @@ export class ResultStoreError extends Error {
 
 /** Of one attempt, in ms. */
 const REQUEST = { requestTimeout: 5_000, attempts: 3 };
-const PATIENCE = 15_000;
+const TIMEOUT = 15_000;
 
 export interface ResultStoreOptions extends Pick<ClientOptions, 'region' | 'endpoint' | 'credentials'> {
   readonly bucket: string;
   /** Of all attempts together, in ms. @default 15 seconds */
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 /**
@@ -63,10 +63,10 @@ export interface ResultStoreOptions extends Pick<ClientOptions, 'region' | 'endp
  * @example
  * await resultStore({ bucket: task.results }).put(task, JSON.stringify(result));
  */
-export function resultStore({ bucket, patience = PATIENCE, ...options }: ResultStoreOptions): ResultStore {
+export function resultStore({ bucket, timeout = TIMEOUT, ...options }: ResultStoreOptions): ResultStore {
   let objects: Objects | undefined;
   async function within<T>(done: 'stored' | 'read', call: (objects: Objects, signal: AbortSignal) => Promise<T>) {
-    const signal = AbortSignal.timeout(patience);
+    const signal = AbortSignal.timeout(timeout);
     objects ??= (await import('#mcp-task-server/s3')).objects(bucket, { ...REQUEST, ...options });
     return call(objects, signal).catch((error: AwsFailure) => {
       throw new ResultStoreError(done, signal.aborted ? 'TimeoutError' : codeOf(error));

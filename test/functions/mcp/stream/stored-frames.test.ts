@@ -50,7 +50,7 @@ describe('frames that need an object of S3', () => {
 
   test('objects that fail again and again do not keep the others from their turn', async () => {
     const frames = storedFrames(async ({ taskId }) => {
-      // Longer than the patience of one call.
+      // Longer than the timeout of one call.
       if (Number(taskId.slice(1)) < 4) for (let i = 0; i < 12; i++) await setImmediate();
       return Number(taskId.slice(1)) < 4 ? undefined : taskId;
     });

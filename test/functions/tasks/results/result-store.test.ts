@@ -159,9 +159,9 @@ describe('what may pass is tried again, three times in all', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('all of it ends within the patience, however long S3 is silent', async () => {
+  test('all of it ends within the timeout, however long S3 is silent', async () => {
     answers = [() => {}];
-    await expect(store({ patience: 200 }).put(key, '1')).rejects.toMatchObject({ code: 'TimeoutError' });
+    await expect(store({ timeout: 200 }).put(key, '1')).rejects.toMatchObject({ code: 'TimeoutError' });
     // Without a bound of all, it would try again after the five seconds of one request.
     expect(seen).toHaveLength(1);
   });
@@ -173,7 +173,7 @@ describe('what may pass is tried again, three times in all', () => {
         response.write('"half');
       },
     ];
-    await expect(store({ patience: 200 }).get(key)).rejects.toMatchObject({ code: 'TimeoutError' });
+    await expect(store({ timeout: 200 }).get(key)).rejects.toMatchObject({ code: 'TimeoutError' });
   });
 });
 
