@@ -1,7 +1,7 @@
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
-import { listPartition, taskKey } from '../tasks/ids.ts';
+import { listPartition } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
@@ -66,11 +66,8 @@ async function stream(sender: Sender, server: ServerContext): Promise<HttpReply>
   const held = eventId === undefined ? undefined : await openHeld(sender, eventId, server);
   if (held === undefined) return streamOfSession(eventId, sender, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
-  const key = taskKey(principal, held.taskId);
-  if (key !== undefined) {
-    server.pollLimit.count(key);
-    server.pollLimit.setInterval(key, limits.pollInterval.min);
-  }
+  server.pollLimit.count(held);
+  server.pollLimit.setInterval(held, limits.pollInterval.min);
   // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
   // all other errors.
   if (server.manifest.auth === 'oauth') {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { bindingOf, sessionHalfOf } from '../../tasks/ids.ts';
-import type { TaskRecord } from '../../tasks/record.ts';
+import { bindingOf, sessionHalfOf, taskKey } from '../../tasks/ids.ts';
+import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { progressTokenOf } from '../protocol/call-params.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
@@ -8,9 +8,8 @@ import { LEGACY_VERSIONS } from '../protocol/versions.ts';
 import { type HasPrincipal, shortHash } from './questions.ts';
 
 /** A request that waits for a task. Any container can resume it: its event ids hold its state, signed (C-19). */
-export interface HeldCall {
+export interface HeldCall extends TaskKey {
   readonly id: RequestId;
-  readonly taskId: string;
   /** `result`: tasks/result, which waits until the task ends. `call`: tools/call, which waits for the inline window. */
   readonly delivers: 'call' | 'result';
   readonly version: string;
@@ -43,6 +42,7 @@ export function holdFor(
   const progressToken = delivers === 'result' ? record.progressToken : progressTokenOf(call);
   return {
     id: call.id,
+    owner: record.owner,
     taskId: record.taskId,
     delivers,
     version: call.version,
@@ -101,12 +101,14 @@ export async function openHeld(
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
   const [head = '', task = '', closesIn = '', seen = '', progress = '', , asked = '', request = ''] = text.split('~');
+  const key = taskKey(call.principal, task.startsWith('.') ? task.slice(1) : sessionHalf(call) + task);
+  if (key === undefined) return undefined;
   const kind = head.charAt(0).toLowerCase();
   const latest = server.now() + SKEW;
   const seenAt = latest - ((latest - Number.parseInt(seen, 36)) % TIME);
   return {
     id: plain(request),
-    taskId: task.startsWith('.') ? task.slice(1) : sessionHalf(call) + task,
+    ...key,
     delivers: kind === 'c' ? 'call' : 'result',
     version: LEGACY_VERSIONS[Number(head[1])] ?? '',
     closesAt: kind === 'c' ? seenAt + Number.parseInt(closesIn, 36) * 1_000 : 0,

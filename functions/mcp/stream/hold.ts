@@ -1,4 +1,4 @@
-import { sessionPartition, taskKey } from '../../tasks/ids.ts';
+import { sessionPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { LOG_LEVELS, type LogLevel } from '../../tasks/table/session-notes.ts';
@@ -35,15 +35,13 @@ export async function* hold(
     return id === undefined ? KEEP_ALIVE : primingFrame(id, retry);
   };
   try {
-    const key = taskKey(call.principal, held.taskId);
-    if (key === undefined) return;
     const notes = call.session === undefined ? undefined : await server.store.session(sessionPartition(call.session));
     // A stream that cannot be resumed lasts until its answer is due.
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
     yield await send(undefined);
     const needs = { state: true, questions: asksOnStream, gone } as const;
-    for await (const record of watch(call.principal, key, until, server, needs)) {
+    for await (const record of watch(call.principal, start, until, server, needs)) {
       if (record === 'waiting') {
         yield '';
         continue;

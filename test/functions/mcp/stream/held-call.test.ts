@@ -9,7 +9,14 @@ const session = { principal: { kind: 'anonymous', session: 's'.repeat(26) } } as
 const NOW = 1_700_000_100_000;
 const { server } = fakeServer({ now: () => NOW });
 const call: HeldCall = {
-  ...{ id: 'q1', taskId: '0'.repeat(36), delivers: 'call', version: '2025-11-25', closesAt: NOW + 25_000 },
+  ...{
+    id: 'q1',
+    owner: 'ann',
+    taskId: '0'.repeat(36),
+    delivers: 'call',
+    version: '2025-11-25',
+    closesAt: NOW + 25_000,
+  },
   ...{ asked: [], progress: -1, seenAt: NOW, stream: 'abcd', sequence: 40, tokenOfTask: false },
 };
 const resumed = async (held: HeldCall, caller: HasPrincipal = ann) =>
