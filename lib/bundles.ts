@@ -52,8 +52,8 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
 
 /** Bundles the reconciler, with the facts of each tool that it needs beside it. */
 export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T {
-  const known = tools.flatMap(({ name, machine, engine = 'standard', stateMachine, ...tool }): KnownTool[] =>
-    machine === undefined ? [] : [{ name, machine, engine, stateMachine, repeatable: isRepeatable(tool) }],
+  const known = tools.flatMap(({ name, engine, stateMachine, ...tool }): KnownTool[] =>
+    engine === undefined ? [] : [{ name, engine, stateMachine, repeatable: isRepeatable(tool) }],
   );
   return bundle('reconciler', { 'tools.json': JSON.stringify(known) }, use);
 }

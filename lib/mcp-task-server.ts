@@ -9,6 +9,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
+import type { Engine } from '../functions/tasks/engines.ts';
 import { mcpApi } from './api/rest-api.ts';
 import { type Auth, neededScopes } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
@@ -30,7 +31,7 @@ import { SigningKey } from './storage/signing-key.ts';
 import { taskTable } from './storage/task-table.ts';
 import { TaskEvents } from './task-events.ts';
 import { warnOfEngine } from './tools/engine.ts';
-import { allowReports } from './tools/report-policy.ts';
+import { ReportPolicy } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { toolEntry } from './tools/tool-entry.ts';
 import type { ToolProps } from './tools/tool-props.ts';
@@ -40,8 +41,8 @@ import { ToolWorkflow } from './tools/tool-workflow.ts';
 export type { McpTaskServerProps } from './server-props.ts';
 
 /**
- * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and a
- * state machine per task-capable tool (docs/architecture/README.md, "Deployed parts").
+ * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and the
+ * workflows that run all tools (docs/architecture/README.md, "Deployed parts").
  *
  * @example
  * const server = new McpTaskServer(this, 'Server', { auth: anonymous() });
@@ -64,30 +65,23 @@ export class McpTaskServer extends Construct {
   readonly alarms: readonly Alarm[];
   /** Policies for the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
   readonly operatorPolicies: OperatorPolicies;
-  /** The workflows by tool name. */
-  readonly workflows: ReadonlyMap<string, ToolWorkflow>;
+  /** The workflows: each runs all tools of its engine. `machine` runs those that are state machines. */
+  readonly workflows: Readonly<Record<Engine, ToolWorkflow>>;
   readonly #auth: Auth;
   readonly #settings: ServerSettings;
-  readonly #storage: StorageProps;
   readonly #endpoint: Endpoint;
-  readonly #workflows = new Map<string, ToolWorkflow>();
   readonly #tools: ToolEntry[] = [];
   /** The tools with the constructs that operators read. */
   readonly #marked: MarkedTool[] = [];
-  /** Paths of the functions that may report progress. */
-  readonly #reporters = new Set<string>();
-  readonly #machinePrefix: string;
+  readonly #reports: ReportPolicy;
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
     super(scope, id);
     const { auth, logRetention, encryptionKey } = props;
     this.#auth = auth;
     this.#settings = serverSettings(props);
-    this.workflows = this.#workflows;
-    this.#machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
-    const machinePrefix = this.#machinePrefix;
+    const machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
     const storage: StorageProps = { ...(logRetention && { logRetention }), ...(encryptionKey && { encryptionKey }) };
-    this.#storage = storage;
     if (encryptionKey !== undefined) admitServices(this, encryptionKey);
     this.table = taskTable(this, props);
     this.results = resultBucket(this, this.#settings.maxTtl, props);
@@ -122,6 +116,7 @@ export class McpTaskServer extends Construct {
       code: new BundledCode((use) => bundleReconciler(this.#tools, use)),
       storage,
     });
+    this.#reports = new ReportPolicy(this, { table, results, encryptionKey });
     const serverName = machinePrefix.replace(/-$/, '');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
       table,
@@ -130,6 +125,20 @@ export class McpTaskServer extends Construct {
       storage,
       eventBus: props.eventBus,
     });
+    const workflow = (id: string, engine: Engine) =>
+      new ToolWorkflow(this, id, {
+        engine,
+        machinePrefix,
+        table,
+        results,
+        outcomes: this.taskEvents.function,
+        storage,
+      });
+    this.workflows = {
+      standard: workflow('Standard', 'standard'),
+      express: workflow('Express', 'express'),
+      machine: workflow('Machine', 'machine'),
+    };
     const authorizer = this.node.tryFindChild('Authorizer');
     const metrics = serverMetrics({
       serverName,
@@ -144,6 +153,7 @@ export class McpTaskServer extends Construct {
     markServer(this.endpoint, {
       table,
       results,
+      workflow: this.workflows.standard.stateMachine,
       deadLetters: { reconciler: this.reconciler.deadLetters, events: this.taskEvents.deadLetters },
       logs: {
         endpoint: this.node.findChild('Logs'),
@@ -165,7 +175,8 @@ export class McpTaskServer extends Construct {
   }
 
   /**
-   * Registers a tool. Throws an error with the tool's name if a client could not use it as described.
+   * Registers a tool. Throws an error with the tool's name if a client could not use it as described, or if there is no room
+   * for it (docs/limits.md).
    *
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
    */
@@ -175,7 +186,7 @@ export class McpTaskServer extends Construct {
     const entry = { ...described, ...(needed && { scopes: needed }) };
     warnOfSlowSchemas(this, entry);
     if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
-    else if (entry.machine === undefined) {
+    else if (entry.engine === undefined) {
       this.#tools.push({ ...entry, function: this.#endpoint.addFunction(name, props.handler) });
       this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
@@ -184,14 +195,10 @@ export class McpTaskServer extends Construct {
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {
     warnOfEngine(this, entry, handler);
-    const run = functionRun(handler, isRepeatable(entry), entry.engine);
+    const run = functionRun(handler);
     if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
-    this.#addWorkflow({ entry, handler }, run);
-    if (this.#reporters.has(handler.node.path)) return;
-    this.#reporters.add(handler.node.path);
-    const { encryptionKey } = this.#storage;
-    const policyId = `Progress${this.#reporters.size}`;
-    allowReports(this, policyId, handler, { table: this.table, results: this.results, encryptionKey });
+    this.#addTask({ entry, handler }, run);
+    this.#reports.allow(handler);
   }
 
   #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {
@@ -201,19 +208,13 @@ export class McpTaskServer extends Construct {
       this.reconciler.allowReads(run.executionsArn);
       acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
     }
-    this.#addWorkflow({ entry: { ...entry, stateMachine: index }, stateMachine }, run);
+    this.#addTask({ entry: { ...entry, stateMachine: index }, stateMachine }, run);
   }
 
-  #addWorkflow(tool: MarkedTool, run: ToolRun): void {
-    const { table, results } = this;
-    const { entry } = tool;
-    const machineName = `${this.#machinePrefix}${entry.machine}`;
-    const timeout = entry.timeout / 1_000;
-    const outcomes = this.taskEvents.function;
-    const props = { machineName, run, table, results, outcomes, timeout, storage: this.#storage };
-    const workflow = new ToolWorkflow(this, `Tool-${entry.name}`, props);
-    this.#workflows.set(entry.name, workflow);
-    this.#tools.push(entry);
-    this.#marked.push({ ...tool, workflow: workflow.stateMachine });
+  #addTask(tool: MarkedTool, { arn, statements }: ToolRun): void {
+    const { name, engine = 'standard' } = tool.entry;
+    this.workflows[engine].addTool(name, arn, statements, isRepeatable(tool.entry));
+    this.#tools.push(tool.entry);
+    this.#marked.push(tool);
   }
 }

@@ -43,7 +43,7 @@ export type Query = Readonly<Record<string, string | undefined>>;
 export const READS = {
   async server(_query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ServerAnswer> {
     const { name, region, tools } = context.server;
-    const asTasks = [...tools].filter(([, { machineArn }]) => machineArn !== undefined).map(([tool]) => tool);
+    const asTasks = [...tools].filter(([, { engine }]) => engine !== undefined).map(([tool]) => tool);
     return { name, region, local, pause: local ? PAUSE.local : PAUSE.deployed, tools: asTasks.toSorted() };
   },
   async tasks({ cursor, ...values }: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ListAnswer> {

@@ -8,7 +8,6 @@ import { type ClientOptions, clientConfig, quiet } from '../../functions/tasks/a
 import { dynamoDb } from '../../functions/tasks/aws/dynamodb.ts';
 import { stepFunctions } from '../../functions/tasks/aws/step-functions.ts';
 import { workflow } from '../../functions/tasks/aws/workflow.ts';
-import { engineOf } from '../../functions/tasks/engines.ts';
 import { resultStore } from '../../functions/tasks/results/result-store.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
@@ -71,13 +70,9 @@ export function contextOf(
     server,
     reads: operatorReads(db, server.table),
     store: taskStore(db, server.table, 'operator'),
-    // The verbs name each workflow by its whole ARN.
-    workflow: workflow(states, ''),
+    workflow: workflow(states, server.machineArnPrefix),
     inputs: inputStore(results),
-    machineOf(tool) {
-      const facts = server.tools.get(tool);
-      return facts?.machineArn === undefined ? undefined : { id: facts.machineArn, engine: engineOf(facts) };
-    },
+    toolEngine: (tool) => server.tools.get(tool)?.engine,
     log: () => {},
     results,
     states,

@@ -62,29 +62,18 @@ async function resourcesOf(client: CloudFormationClient, StackName: string): Pro
 function factsOf(
   name: string,
   region: string,
-  { table, results, deadLetters, logs, tools }: ServerMark,
+  { table, results, workflow, deadLetters, logs, tools }: ServerMark,
   resources: ReadonlyMap<string, StackResource>,
 ): ServerFacts {
   const physical = (logicalId: string | undefined) => resources.get(logicalId ?? '')?.physicalId;
   const named = (ids: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(ids).map(([part, id]) => [part, physical(id) ?? '']));
-  const toolFacts = ({
-    workflow,
-    stateMachine,
-    handler,
-    logs: group,
-    repeatable = false,
-    ...rest
-  }: ToolMark): ToolFacts => {
-    const [machineArn, stateMachineArn, logGroup] = [physical(workflow), physical(stateMachine), physical(group)];
-    const changedAt = Math.max(
-      0,
-      ...[workflow, handler, stateMachine].map((id) => resources.get(id ?? '')?.changedAt ?? 0),
-    );
+  const toolFacts = ({ stateMachine, handler, logs: group, repeatable = false, ...rest }: ToolMark): ToolFacts => {
+    const [stateMachineArn, logGroup] = [physical(stateMachine), physical(group)];
+    const changedAt = Math.max(0, ...[handler, stateMachine].map((id) => resources.get(id ?? '')?.changedAt ?? 0));
     return {
       ...rest,
       repeatable,
-      ...(machineArn !== undefined && { machineArn }),
       ...(stateMachineArn !== undefined && { stateMachineArn }),
       ...(logGroup !== undefined && { logGroup }),
       ...(changedAt > 0 && { changedAt }),
@@ -95,6 +84,7 @@ function factsOf(
     region,
     table: physical(table) ?? '',
     bucket: physical(results) ?? '',
+    machineArnPrefix: physical(workflow)?.replace(/standard$/, '') ?? '',
     deadLetters: named(deadLetters),
     logGroups: named(logs),
     tools: new Map(Object.entries(tools).map(([tool, mark]) => [tool, toolFacts(mark)])),

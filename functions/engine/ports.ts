@@ -3,13 +3,6 @@ import type { TaskRecord } from '../tasks/record.ts';
 import type { InputStore } from '../tasks/s3/input-store.ts';
 import type { Change } from '../tasks/transitions/change.ts';
 
-/** The state machine that runs the tasks of a tool. */
-export interface Machine {
-  /** As `Workflow` takes it. */
-  readonly id: string;
-  readonly engine: Engine;
-}
-
 /** What the engine reads and writes. A front end hands in what its caller may do. */
 export interface TaskPort {
   /** False when a task with this key exists already. */
@@ -21,7 +14,7 @@ export interface TaskPort {
   applyBlind(record: TaskRecord, change: Change): Promise<boolean>;
 }
 
-/** Runs of rounds. */
+/** Runs of rounds, each on the engine of its record. */
 export interface Workflow {
   /**
    * Starts the record's current round. A second start does nothing: the execution is named after the round. `taken`:
@@ -29,9 +22,9 @@ export interface Workflow {
    * idempotent (`RunTraits`), each is one more run. Throws TooManyStarts.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: most callers ignore it.
-  start(record: TaskRecord, machine: string, input: string): Promise<'taken' | void>;
+  start(record: TaskRecord, input: string): Promise<'taken' | void>;
   /** Best effort: the record is final already, so a run that goes on cannot change it. */
-  stop(record: TaskRecord, machine: string): Promise<void>;
+  stop(record: TaskRecord): Promise<void>;
 }
 
 /** What every act on a task needs from outside. The contexts of the front ends extend it. */
@@ -39,8 +32,8 @@ export interface EngineContext {
   readonly store: TaskPort;
   readonly workflow: Workflow;
   readonly inputs: InputStore;
-  /** Undefined: this server has no tool of this name that runs as a task. */
-  readonly machineOf: (tool: string) => Machine | undefined;
+  /** What runs the tool's next round. Undefined: this server has no tool of this name that runs as a task. */
+  readonly toolEngine: (tool: string) => Engine | undefined;
   /** Logs what went wrong beside an act that goes on. */
   readonly log: (event: string, facts: Readonly<Record<string, unknown>>) => void;
   readonly now: () => number;

@@ -1,5 +1,5 @@
 import { overdue } from '../tasks/deadlines.ts';
-import { runTraits } from '../tasks/engines.ts';
+import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { InternalError } from '../tasks/errors.ts';
 import { outstanding } from '../tasks/input.ts';
 import { addAnswers } from '../tasks/questions/add-answers.ts';
@@ -71,7 +71,7 @@ export async function signal(answering: Answering, context: RunContext): Promise
     const responses = answering.responses(open);
     const ignored = Object.keys(responses).filter((name) => !Object.hasOwn(open, name)).length;
     if (ignored > 0 && attempt === 0) answering.ignored?.(whole, ignored);
-    const engine = context.machineOf(record.tool)?.engine;
+    const engine = context.toolEngine(record.tool) ?? engineOf(record);
     const answers = addAnswers(record, whole, open, responses, answering.invalid, context.now(), engine);
     if (answers === undefined) return { outcome: 'nothing', record: whole };
     if (answers.stored) await storeInput(answers.stored.record, answers.stored.text, context);
@@ -102,7 +102,7 @@ async function repeated(record: TaskRecord, context: RunContext): Promise<Signal
   const nothing = { outcome: 'nothing', record } as const;
   const known = record.round === 1 || isSeen(record) || context.now() >= record.deadlineAt;
   // Otherwise it would be one more run, and the sweep starts a round that was not started.
-  if (known || !runTraits(record, context.machineOf(record.tool)?.engine).idempotentStart) return nothing;
+  if (known || !traitsOf(record).idempotentStart) return nothing;
   const next = await startNext(record, false, context);
   // Each start counts against a quota of the account: after this note, further repeats start nothing.
   if (next.start === 'started') await context.store.applyBlind(record, confirmStart(record, context.now()));

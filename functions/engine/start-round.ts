@@ -1,5 +1,5 @@
 import { asOf } from '../tasks/deadlines.ts';
-import { runTraits, traitsOf } from '../tasks/engines.ts';
+import { traitsOf } from '../tasks/engines.ts';
 import { TooManyStarts, Unavailable } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
@@ -42,14 +42,11 @@ export type FirstStart =
  * @param input of the run: `roundInput`
  */
 export async function startFirst(record: TaskRecord, input: string, context: RunContext): Promise<FirstStart> {
-  const machine = context.machineOf(record.tool);
   const now = context.now();
   // A run that starts after the deadline cannot succeed.
-  if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) {
-    return { start: 'late' };
-  }
+  if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return { start: 'late' };
   try {
-    const outcome = await context.workflow.start(record, machine.id, input);
+    const outcome = await context.workflow.start(record, input);
     if (outcome === 'taken') return await nameTaken(record, context);
   } catch (error) {
     context.log('start_failed', { tool: record.tool, error: (error as Error).name });
@@ -123,11 +120,10 @@ async function failNotStarted(record: TaskRecord, context: RunContext): Promise<
  * round. Throws what the start throws.
  */
 export async function repeatFirst(record: TaskRecord, input: string, context: RunContext): Promise<void> {
-  const machine = context.machineOf(record.tool);
   const now = context.now();
-  if (machine === undefined || now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return;
-  if (isSeen(record) || !runTraits(record, machine.engine).idempotentStart) return;
-  await context.workflow.start(record, machine.id, input);
+  if (now > record.createdAt + limits.startWithin || now >= record.deadlineAt) return;
+  if (isSeen(record) || !traitsOf(record).idempotentStart) return;
+  await context.workflow.start(record, input);
   // Each start counts against a quota of the account: after this note, further repeats start nothing.
   await note(confirmStart(record, context.now()), record, context);
   await overBefore(record, context);
@@ -136,7 +132,7 @@ export async function repeatFirst(record: TaskRecord, input: string, context: Ru
 /** `gone`: nothing to start, as this server no longer has the tool. `taken`: as of `Workflow.start`. */
 export type Start = 'started' | 'taken' | 'gone';
 
-type StartContext = Pick<EngineContext, 'machineOf' | 'workflow' | 'inputs'>;
+type StartContext = Pick<EngineContext, 'toolEngine' | 'workflow' | 'inputs'>;
 
 /** Starts the current round once more, from what is stored. Throws InputLost, ResultStoreError. */
 export async function startAgain(record: TaskRecord, context: StartContext): Promise<Start> {
@@ -145,13 +141,12 @@ export async function startAgain(record: TaskRecord, context: StartContext): Pro
 }
 
 /** What starts the current round, from the record itself. Undefined: it has no arguments, or this server not its tool. */
-async function storedStart(record: TaskRecord, { machineOf, workflow, inputs }: StartContext) {
-  const machine = machineOf(record.tool);
-  if (machine === undefined) return undefined;
+async function storedStart(record: TaskRecord, { toolEngine, workflow, inputs }: StartContext) {
+  if (toolEngine(record.tool) === undefined) return undefined;
   const whole = await inputs.whole(record);
   const args = whole.arguments;
   const input = args === undefined ? undefined : roundInput(whole, args, record.inputRef === undefined);
-  return input === undefined ? undefined : () => workflow.start(record, machine.id, input);
+  return input === undefined ? undefined : () => workflow.start(record, input);
 }
 
 /**
@@ -206,7 +201,7 @@ function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
   const { round, updatedAt, deadlineAt } = record;
   const now = context.now();
   // A second start would run beside the first one. The sweep starts a round without a note of its start.
-  if (!runTraits(record, context.machineOf(record.tool)?.engine).idempotentStart) return false;
+  if (!traitsOf(record).idempotentStart) return false;
   if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
   return asOf(record, now)?.status === 'working';
 }
@@ -236,14 +231,14 @@ export async function claimRound(
   context: StartContext & Pick<EngineContext, 'now'> & { readonly store: Pick<RunContext['store'], 'applyBlind'> },
 ): Promise<'started' | 'lost' | 'gone'> {
   const { store, now } = context;
-  const start = await storedStart(record, context);
+  const claimed = after(record, change);
+  const start = await storedStart(claimed, context);
   if (start === undefined) return 'gone';
   if (!(await store.applyBlind(record, change))) return 'lost';
   try {
     await start();
   } catch (error) {
     if (error instanceof TooManyStarts && error.certain) {
-      const claimed = after(record, change);
       await store.applyBlind(claimed, { ...checkAgain(claimed, now()), ...unmoved(claimed) }).catch(() => undefined);
     }
     throw error;

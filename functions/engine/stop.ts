@@ -1,4 +1,4 @@
-import { runTraits } from '../tasks/engines.ts';
+import { traitsOf } from '../tasks/engines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { EngineContext, RunContext } from './ports.ts';
 
@@ -6,14 +6,10 @@ import type { EngineContext, RunContext } from './ports.ts';
  * Stops the run of a task that has ended: the only place that does. The record MUST have ended first, so that a run that
  * goes on can change nothing (docs/crash-table.md, row 15). Best effort for the same reason.
  */
-export async function stopRun(
-  record: TaskRecord,
-  context: Pick<EngineContext, 'machineOf' | 'workflow' | 'log'>,
-): Promise<void> {
-  const machine = context.machineOf(record.tool);
-  if (machine === undefined || !runTraits(record, machine.engine).canBeStopped) return;
+export async function stopRun(record: TaskRecord, context: Pick<EngineContext, 'workflow' | 'log'>): Promise<void> {
+  if (!traitsOf(record).canBeStopped) return;
   try {
-    await context.workflow.stop(record, machine.id);
+    await context.workflow.stop(record);
   } catch (error) {
     const { name } = error as Error;
     // It had not begun, or is gone.
@@ -27,7 +23,7 @@ export async function stopRun(
  * @returns the record if it had ended
  */
 export async function stopIfOver(record: TaskRecord, context: RunContext): Promise<TaskRecord | undefined> {
-  if (!runTraits(record, context.machineOf(record.tool)?.engine).canBeStopped) return undefined;
+  if (!traitsOf(record).canBeStopped) return undefined;
   const seen = await context.store.get(record);
   if (seen?.status !== 'cancelled' && seen?.status !== 'failed') return undefined;
   await stopRun(record, context);

@@ -22,7 +22,7 @@ import { invoker } from './invoke.ts';
 import type { Manifest, Validators } from './manifest.ts';
 import { machineStates } from './read/machine-states.ts';
 import { pollLimit } from './read/poll-limit.ts';
-import { machineOf, wiredTools } from './wiring.ts';
+import { wiredTools } from './wiring.ts';
 
 /** Of one attempt, in ms: a call that hangs is tried again, and the client still gets its answer in time. */
 const REQUEST_TIMEOUT = 5_000;
@@ -52,7 +52,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
   return {
     manifest,
     tools,
-    machineOf: machineOf(tools),
+    toolEngine: (tool) => tools.get(tool)?.entry.engine,
     log: logEvent,
     store: taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint'),
     audit: printAudit,

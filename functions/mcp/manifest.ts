@@ -33,10 +33,8 @@ export interface ToolEntry {
   readonly expectedDuration?: number;
   /** How long a task can be read, in ms, if the client asks for no ttl. */
   readonly ttl?: number;
-  /** @default 'standard' */
+  /** What runs its tasks. Forbidden tools have none. */
   readonly engine?: Engine;
-  /** Task-capable tools: the end of the state machine's name. */
-  readonly machine?: string;
   /** Forbidden tools: index into the TOOL_FUNCTIONS variable. */
   readonly function?: number;
   /** Tools that are state machines: index into the TOOL_MACHINES variable. */

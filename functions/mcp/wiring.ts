@@ -1,4 +1,3 @@
-import type { Machine } from '../engine/ports.ts';
 import { bounded } from './bounded-validation.ts';
 import type { Tool } from './context.ts';
 import type { Manifest, ToolEntry, Validators } from './manifest.ts';
@@ -6,17 +5,6 @@ import type { Manifest, ToolEntry, Validators } from './manifest.ts';
 /** The function of a forbidden tool. Throws, by the tool's name, if the environment does not list it. */
 export const functionOf = (tool: ToolEntry, functions: readonly string[]): string =>
   part(tool, tool.function === undefined ? undefined : functions[tool.function], 'function in TOOL_FUNCTIONS');
-
-/** The workflow of each tool that may run as a task. */
-export const machineOf =
-  (tools: ReadonlyMap<string, Tool>) =>
-  (name: string): Machine | undefined => {
-    const { machine: id, engine = 'standard' } = tools.get(name)?.entry ?? {};
-    return id === undefined ? undefined : { id, engine };
-  };
-
-/** The end of the name of a task-capable tool's workflow. Throws, by the tool's name, if the manifest has none. */
-export const workflowOf = (tool: ToolEntry): string => part(tool, tool.machine, 'workflow in the manifest');
 
 /**
  * The tools by name. Throws, by the tool's name, if manifest, validators and environment do not fit together.
@@ -33,7 +21,7 @@ export function wiredTools(
   const wired = tools.map((entry, i) => {
     const { name, taskSupport, outputSchema, stateMachine } = entry;
     if (taskSupport === 'forbidden') functionOf(entry, functions);
-    else workflowOf(entry);
+    else part(entry, entry.engine, 'engine in the manifest');
     if (stateMachine !== undefined) part(entry, stateMachines[stateMachine], 'state machine in TOOL_MACHINES');
     const input = part(entry, validators.inputs[i], 'validator of arguments');
     const output = outputSchema && part(entry, validators.outputs[i], 'validator of results');

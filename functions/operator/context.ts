@@ -2,15 +2,15 @@ import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EngineContext } from '../engine/ports.ts';
-import type { EngineMark } from '../tasks/engines.ts';
+import type { Engine } from '../tasks/engines.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 
 /** What an operator has to know of a tool. */
-export interface ToolFacts extends EngineMark {
-  /** The ARN of its tool workflow. Tools that never run as a task have none. */
-  readonly machineArn?: string;
+export interface ToolFacts {
+  /** What runs its tasks. Tools that never run as a task have none. */
+  readonly engine?: Engine;
   /** The ARN of the state machine that is the tool, if it is one of the same stack. */
   readonly stateMachineArn?: string;
   /** The log group of its function, if that is known. */
@@ -26,7 +26,7 @@ export interface ToolFacts extends EngineMark {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
-  /** When CloudFormation last changed its function or its workflow, in ms since the epoch. */
+  /** When CloudFormation last changed its function or its state machine, in ms since the epoch. */
   readonly changedAt?: number;
 }
 
@@ -37,6 +37,8 @@ export interface ServerFacts {
   readonly region: string;
   readonly table: string;
   readonly bucket: string;
+  /** The ARN of each workflow is this and the name of its engine. */
+  readonly machineArnPrefix: string;
   /** URLs of the queues of dead letters, by what could not be handled. */
   readonly deadLetters: Readonly<Record<string, string>>;
   /** Log groups of the server itself, by part: `endpoint`, `reconciler`. */

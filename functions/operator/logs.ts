@@ -43,7 +43,7 @@ export async function logsOf(
     hidden.push('the lines of its tool: its log group is not known');
   else if (record !== undefined && !payload) hidden.push('the lines of its tool: --payload shows them');
   else if (record !== undefined && tool?.logGroup !== undefined) groups.push([record.tool, tool.logGroup]);
-  const runs = record && runLogsOf(record, tool);
+  const runs = record && runLogsOf(record, context.server);
   if (runs !== undefined && payload) groups.push(['runs', runs]);
   else if (runs !== undefined) hidden.push(`the lines of its runs (log group ${runs}): --payload shows them`);
   const startTime = from ?? (record?.createdAt ?? 0) - BEFORE;

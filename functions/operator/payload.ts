@@ -1,4 +1,5 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
+import { traitsOf } from '../tasks/engines.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -7,7 +8,7 @@ import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest } from '../tasks/tool-contract.ts';
 import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { hasHistory, isDenied, isOlder } from './runs.ts';
+import { isDenied, isOlder, machineArnOf } from './runs.ts';
 import type { Thrown } from './thrown.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
@@ -65,11 +66,10 @@ export async function firstInputOf(
   { server, states }: OperatorContext,
 ): Promise<FirstInput | undefined> {
   const own = whole.arguments ?? whole.kept;
-  const tool = server.tools.get(whole.tool);
-  const machineArn = hasHistory(whole, tool) ? tool?.machineArn : undefined;
+  const machineArn = machineArnOf(whole, server);
   // A tool that asks first starts in round 2 for a client of 2025-11-25.
-  for (const round of machineArn === undefined ? [] : [1, 2]) {
-    const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn ?? ''), states);
+  for (const round of traitsOf(whole).hasHistory ? [1, 2] : []) {
+    const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn), states);
     if (input !== undefined) return own === undefined ? input : { ...input, arguments: own };
   }
   return own === undefined ? undefined : { arguments: own, inputResponses: {} };

@@ -6,11 +6,11 @@ import {
   ListExecutionsCommand,
 } from '@aws-sdk/client-sfn';
 import { openState } from '../tasks/aws/execution-history.ts';
-import { engineOf, runTraits, traitsOf } from '../tasks/engines.ts';
+import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { executionArnOf, executionName } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import type { States, ToolFacts } from './context.ts';
+import type { ServerFacts, States } from './context.ts';
 import type { StateVisit } from './states.ts';
 
 /** What Step Functions says of one round of a task. */
@@ -73,18 +73,16 @@ export async function runOf(
   }
 }
 
-/** Whether AWS can be asked for the run of a task. */
-export const hasHistory = (record: TaskRecord, tool: ToolFacts | undefined): boolean =>
-  runTraits(record, tool && engineOf(tool)).hasHistory;
+/** The ARN of the workflow that runs the round of a task. */
+export const machineArnOf = (record: TaskRecord, { machineArnPrefix }: ServerFacts): string =>
+  machineArnPrefix + engineOf(record);
 
 /**
- * Where runs without a history leave a trace: the log group of their workflow, as `lib/tools/tool-workflow.ts` names it.
- * Undefined: they have one, or the log group went with the workflow of another engine.
+ * Where runs without a history leave a trace: the log group of their workflow, as `lib/tools/workflows.ts` names it.
+ * Undefined: they have one.
  */
-export const runLogsOf = (record: TaskRecord, tool: ToolFacts | undefined): string | undefined =>
-  tool?.machineArn === undefined || traitsOf(tool).hasHistory || traitsOf(record).hasHistory
-    ? undefined
-    : `/aws/vendedlogs/states/${tool.machineArn.split(':').at(-1)}`;
+export const runLogsOf = (record: TaskRecord, server: ServerFacts): string | undefined =>
+  traitsOf(record).hasHistory ? undefined : `/aws/vendedlogs/states/${machineArnOf(record, server).split(':').at(-1)}`;
 
 export const isDenied = (error: unknown): boolean => /AccessDenied/.test((error as Error).name);
 

@@ -1,4 +1,4 @@
-import type { EngineMark } from '../tasks/engines.ts';
+import type { Engine } from '../tasks/engines.ts';
 
 /** The name of the metadata of an endpoint that says what the operator's verbs have to know of its server. */
 export const SERVER_MARK = 'mcp-task-server:server';
@@ -9,6 +9,8 @@ export const ENDPOINT_ID = /Endpoint[0-9A-F]{8}$/;
 export interface ServerMark {
   readonly table: string;
   readonly results: string;
+  /** The Standard workflow: the names of the others differ by their end, the engine. */
+  readonly workflow: string;
   /** Queues of dead letters, by what could not be handled. */
   readonly deadLetters: Readonly<Record<string, string>>;
   /** Log groups of the server itself, by part. */
@@ -16,8 +18,9 @@ export interface ServerMark {
   readonly tools: Readonly<Record<string, ToolMark>>;
 }
 
-export interface ToolMark extends EngineMark {
-  readonly workflow?: string;
+export interface ToolMark {
+  /** What runs its tasks. Tools that never run as tasks have none. */
+  readonly engine?: Engine;
   readonly stateMachine?: string;
   /** Its function. */
   readonly handler?: string;

@@ -1,3 +1,4 @@
+import { traitsOf } from '../tasks/engines.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
@@ -7,7 +8,7 @@ import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf } from './payload.ts';
-import { hasHistory, isDenied, type RunFacts, runLogsOf, runOf } from './runs.ts';
+import { isDenied, machineArnOf, type RunFacts, runLogsOf, runOf } from './runs.ts';
 import { type StateVisit, visitsOf } from './states.ts';
 import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
@@ -84,7 +85,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const error = errorOf(seen ?? record);
   const last = runs.at(-1);
   const progress = progressOf(record, report);
-  const runLogs = runLogsOf(record, facts);
+  const runLogs = runLogsOf(record, context.server);
   return {
     taskId,
     owner,
@@ -128,8 +129,8 @@ export async function readTask(key: TaskKey, payload: boolean, { reads }: Operat
 /** The runs of the last rounds of a task, the oldest first. */
 export async function runsOf(record: TaskRecord, most: number, context: OperatorContext): Promise<RunFacts[]> {
   const tool = context.server.tools.get(record.tool);
-  const machineArn = tool?.machineArn;
-  if (machineArn === undefined || !hasHistory(record, tool)) return [];
+  if (!traitsOf(record).hasHistory) return [];
+  const machineArn = machineArnOf(record, context.server);
   const first = Math.max(1, record.round - most + 1);
   const rounds = Array.from({ length: record.round - first + 1 }, (_, i) => first + i);
   return Promise.all(

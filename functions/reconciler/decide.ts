@@ -1,9 +1,11 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
+import { ENGINES, type Engine, engineOf } from '../tasks/engines.ts';
 import { failure } from '../tasks/failures.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type Change, isTerminal, unmoved } from '../tasks/transitions/change.ts';
 import { failAsSeen } from '../tasks/transitions/end.ts';
+import { restartOnExpress } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
@@ -31,8 +33,10 @@ const NOTHING: Decision = { kind: 'nothing' };
  * What to do with a task, from its record, read consistently a moment ago, and from what is known of its run
  * (docs/architecture/tasks.md, "Repair"). Every change requires the status and the round of that record, so two reconcilers,
  * or a run that ends meanwhile, do no harm: the first write wins.
+ *
+ * @param engine what runs the tool now
  */
-export function decide(record: TaskRecord | undefined, now: number, run?: Run): Decision {
+export function decide(record: TaskRecord | undefined, now: number, run?: Run, engine?: Engine): Decision {
   if (record === undefined || isTerminal(record.status)) return NOTHING;
   const working = record.status === 'working';
   const lapsed = lapse(record, now);
@@ -56,9 +60,16 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run): 
   const stop = { stop: true } as const;
   if (late !== undefined) return { kind: 'overdue', change: late, ...((missing || running) && stop) };
   if (!missing) return { kind: 'run_ended', change: outcome(record, run, now), ...(running && stop) };
-  if (record.round > 1) return { kind: 'not_restarted', start: true, change: restarted(record, now) };
+  if (record.round > 1) return restart('not_restarted', record, engine ?? engineOf(record), now);
   // The client never got its id and will call again: with a start now, a side effect could happen twice.
   return { kind: 'never_started', change: failAsSeen(record, failure('NotStarted'), now), stop: true };
+}
+
+/** The round starts again on `engine`. Where each start is one more run, the write comes first. */
+export function restart(kind: Repair, record: TaskRecord, engine: Engine, now: number): Decision {
+  return ENGINES[engine].idempotentStart
+    ? { kind, start: true, change: restarted(record, engine, now) }
+    : { kind, start: true, claim: true, change: restartOnExpress(record, now) };
 }
 
 /** Soon if the tool's state machine has ended: its workflow is probably about to see that. */

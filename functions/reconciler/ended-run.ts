@@ -1,4 +1,3 @@
-import { executionName } from '../tasks/ids.ts';
 import type { RoundInput } from '../tasks/round-input.ts';
 import type { Execution } from './describe.ts';
 import { type Done, type ReconcilerContext, reconcileEnded } from './reconcile.ts';
@@ -6,7 +5,6 @@ import { type Done, type ReconcilerContext, reconcileEnded } from './reconcile.t
 /** The fields used of an EventBridge "Step Functions Execution Status Change". */
 export interface StatusChange {
   readonly executionArn: string;
-  readonly name: string;
   readonly status: Execution['status'];
   /** JSON text. Absent or null when it is too large for the event. */
   readonly input?: string | null;
@@ -17,10 +15,9 @@ export interface StatusChange {
 export async function settleEnded(change: StatusChange, context: ReconcilerContext): Promise<Done> {
   const { input, error } = isWhole(change) ? change : await context.describe(change.executionArn);
   const round = roundOf(input);
-  // A run that was started by hand with the input of another run says nothing about the task.
-  if (round === undefined || executionName(round.taskId, round.round) !== change.name) return 'nothing';
+  if (round === undefined) return 'nothing';
   const run = { status: change.status, error: error ?? undefined, input: input ?? undefined };
-  return reconcileEnded(round, round.round, run, context);
+  return reconcileEnded(round, change.executionArn, run, context);
 }
 
 /** Whether the event holds all that is needed. Only a failure has the name of an error. */

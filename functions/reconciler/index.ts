@@ -31,8 +31,6 @@ const STALE = 90_000;
 /** What the reconciler has to know of a tool that runs as a task. */
 export interface KnownTool {
   readonly name: string;
-  /** The end of the name of its workflow. */
-  readonly machine: string;
   readonly engine: Engine;
   /** If it is a state machine: its index in the variable TOOL_MACHINES. */
   readonly stateMachine?: number | undefined;
@@ -82,9 +80,9 @@ function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): Swe
   const table = variable(env, 'TASKS_TABLE');
   const names = list(env, 'TOOL_MACHINES');
   const arnOf = (index: number) => machineArnPrefix.replace(/:stateMachine:.*$/, `:stateMachine:${names[index]}`);
-  const machines = new Map(tools.map(({ name, machine: id, engine }) => [name, { id, engine }]));
+  const engines = new Map(tools.map(({ name, engine }) => [name, engine]));
   return {
-    machineOf: (tool) => machines.get(tool),
+    toolEngine: (tool) => engines.get(tool),
     repeatable: new Set(tools.flatMap(({ name, repeatable }) => (repeatable ? name : []))),
     store: taskStore(db, table, 'reconciler'),
     index: dueIndex(db, table, PAGE),

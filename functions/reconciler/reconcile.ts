@@ -1,7 +1,7 @@
 import type { EngineContext } from '../engine/ports.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
 import { stopRun } from '../engine/stop.ts';
-import { runTraits, traitsOf } from '../tasks/engines.ts';
+import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { RecordUnknown } from '../tasks/errors.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
@@ -28,7 +28,7 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
   readonly repeatable: ReadonlySet<string>;
   /** By tool that is a state machine: its ARN. */
   readonly stateMachines: ReadonlyMap<string, string>;
-  /** The ARN of every tool workflow begins with it. */
+  /** The ARN of each workflow is this and the name of its engine. */
   readonly machineArnPrefix: string;
 }
 
@@ -46,9 +46,9 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
     return 'postponed';
   }
   if (record === undefined) return 'nothing';
-  const machine = context.machineOf(record.tool);
-  const tool = { engine: machine?.engine, repeatable: context.repeatable.has(record.tool) };
-  const decision = runTraits(record, tool.engine).hasHistory
+  const engine = context.toolEngine(record.tool);
+  const tool = { engine: engine ?? engineOf(record), repeatable: context.repeatable.has(record.tool) };
+  const decision = traitsOf(record).hasHistory
     ? decide(record, context.now())
     : decideExpress(record, context.now(), tool);
   const looks = decision.kind === 'check' || decision.kind === 'check_again';
@@ -59,11 +59,12 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
     if (starts) return 'start';
     return isSeen(record) ? 'check_again' : 'check';
   }
-  if (machine === undefined) return act(record, postpone(record, context.now()), context);
+  // Its tool is gone: a later version of the server may have it again.
+  if (engine === undefined && !looks) return act(record, postpone(record, context.now()), context);
   try {
     if (!looks) return await act(record, decision, context);
-    const run = await context.describe(executionArnOf(record, context.machineArnPrefix + machine.id));
-    return await act(record, decide(record, context.now(), await withWork(record, run, context)), context);
+    const run = await withWork(record, await context.describe(runOf(record, context)), context);
+    return await act(record, decide(record, context.now(), run, engine), context);
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
     const later = checkAgain(record, context.now(), starts ? limits.firstDue : 0);
@@ -72,16 +73,25 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   }
 }
 
+/** The ARN of the run of a record's round. */
+const runOf = (record: TaskRecord, { machineArnPrefix }: ReconcilerContext): string =>
+  executionArnOf(record, machineArnPrefix + engineOf(record));
+
 /** Of a run without a history this says that the tool may not be repeated, which is known only of a tool of this server. */
 const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
 
 /**
- * The same for a task whose run has ended. Does nothing if the task is in another round by now, or in one whose run sends
- * no event: then the event is of an earlier run, before the tool had another engine.
+ * The same for a task whose run has ended. Does nothing for another run than the one of its record: the task is in another
+ * round by now, its round has moved to another engine, or somebody started a run by hand with the input of another run.
  */
-export async function reconcileEnded(key: TaskKey, round: number, run: Run, context: ReconcilerContext): Promise<Done> {
+export async function reconcileEnded(
+  key: TaskKey,
+  executionArn: string,
+  run: Run,
+  context: ReconcilerContext,
+): Promise<Done> {
   const record = await readKnown(key, context);
-  if (record === 'unknown' || record?.round !== round || !traitsOf(record).hasHistory) return 'nothing';
+  if (record === 'unknown' || record === undefined || runOf(record, context) !== executionArn) return 'nothing';
   return act(record, decide(record, context.now(), await withWork(record, run, context)), context);
 }
 
@@ -115,13 +125,13 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   if (!('change' in decision)) return decision.kind;
   const { change } = decision;
   try {
-    if (decision.claim) return await claim(record, change, context);
+    if (decision.claim) return await claim(record, decision.kind, change, context);
     // After a crash behind the start, the next sweep finds the execution: no name starts twice.
-    const start = decision.start ? await startAgain(record, context) : 'started';
-    if (!runTraits(record, context.machineOf(record.tool)?.engine).hasHistory) {
-      if (start === 'gone') return act(record, postpone(record, context.now()), context);
-      // It was started on Standard, where its tool is now, and has ended.
-      if (start === 'taken') return act(record, runEnded(record, context.now()), context);
+    const start = decision.start ? await startAgain(after(record, change), context) : 'started';
+    if (start === 'gone') return act(record, postpone(record, context.now()), context);
+    // It was started where its tool is now, and has ended.
+    if (start === 'taken' && !traitsOf(record).hasHistory) {
+      return act(record, runEnded(record, context.now()), context);
     }
   } catch (error) {
     // No later sweep could start it.
@@ -135,8 +145,8 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
 }
 
 /** Starts a round, if no other sweep does. */
-async function claim(record: TaskRecord, change: Change, context: ReconcilerContext): Promise<Done> {
+async function claim(record: TaskRecord, repair: Done, change: Change, context: ReconcilerContext): Promise<Done> {
   const claimed = await claimRound(record, change, context);
   if (claimed === 'gone') return act(record, postpone(record, context.now()), context);
-  return claimed === 'lost' ? 'nothing' : 'run_lost';
+  return claimed === 'lost' ? 'nothing' : repair;
 }

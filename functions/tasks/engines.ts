@@ -1,7 +1,10 @@
 import { MAX_TTL } from './limits.ts';
 
-/** The kind of Step Functions state machine that runs the tasks of a tool. */
-export type Engine = 'standard' | 'express';
+/**
+ * The workflow that runs the tasks of a tool: Step Functions Standard, Express, or `machine`, which is Standard, too, and runs
+ * tools that are state machines. Each server has one workflow for each engine.
+ */
+export type Engine = 'standard' | 'express' | 'machine';
 
 /** What an engine allows of the run of a round. Code asks for these, not for the engine. */
 export interface RunTraits {
@@ -23,9 +26,17 @@ export interface RunTraits {
   readonly dead?: number;
 }
 
+// 10 minutes more than any ttl.
+const STANDARD = {
+  idempotentStart: true,
+  canBeStopped: true,
+  hasHistory: true,
+  longestRun: MAX_TTL + 600_000,
+} as const;
+
 export const ENGINES = {
-  // 10 minutes more than any ttl.
-  standard: { idempotentStart: true, canBeStopped: true, hasHistory: true, longestRun: MAX_TTL + 600_000 },
+  standard: STANDARD,
+  machine: STANDARD,
   express: {
     idempotentStart: false,
     canBeStopped: false,
@@ -37,21 +48,9 @@ export const ENGINES = {
   },
 } as const satisfies Readonly<Record<Engine, RunTraits>>;
 
-/** An engine as the record of a task and the metadata of a server hold it. */
-export interface EngineMark {
-  readonly express?: boolean;
-}
+export const ENGINE_NAMES = Object.keys(ENGINES) as readonly Engine[];
 
-export const markOf = (engine: Engine | undefined): EngineMark => (engine === 'express' ? { express: true } : {});
+/** The engine of a record: its round runs there, whatever its tool has now. */
+export const engineOf = ({ engine = 'standard' }: { readonly engine?: Engine }): Engine => engine;
 
-export const engineOf = ({ express }: EngineMark): Engine => (express ? 'express' : 'standard');
-
-export const traitsOf = (marked: EngineMark): RunTraits => ENGINES[engineOf(marked)];
-
-/**
- * What holds of the run of a task. If a deployment has changed the engine of its tool, the state machine of the run is gone.
- *
- * @param now the engine of its tool, as it is registered now
- */
-export const runTraits = (record: EngineMark, now: Engine | undefined): RunTraits =>
-  now === 'express' ? ENGINES.express : traitsOf(record);
+export const traitsOf = (record: { readonly engine?: Engine }): RunTraits => ENGINES[engineOf(record)];

@@ -103,15 +103,6 @@ export class TooManyStarts extends McpError {
   }
 }
 
-/** A deployment is about to make or to delete the state machine of the tool. */
-export class NoMachine extends TooManyStarts {
-  override readonly name = 'NoMachine';
-
-  constructor(certain: boolean) {
-    super(certain, 'The tool is being deployed at the moment');
-  }
-}
-
 /** The call has started a task. The same call again would start another. */
 export class TaskUnread extends InternalError {
   constructor(taskId: string, cause?: unknown) {

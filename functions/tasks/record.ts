@@ -1,3 +1,4 @@
+import type { Engine } from './engines.ts';
 import type { FailureReason } from './failures.ts';
 
 /**
@@ -36,8 +37,8 @@ export interface TaskRecord {
   /** Of a record read with the report of its run, and never stored in it, like `progressTotal`. */
   readonly progress?: number;
   readonly progressTotal?: number;
-  /** Its current round was started on Express: its run can be neither asked about nor stopped, and starts again if it dies. */
-  readonly express?: boolean;
+  /** Its current round runs there. @default 'standard' */
+  readonly engine?: Engine;
   /** Made by a 2025-11-25 client (F-04). */
   readonly legacy?: boolean;
   /** The creating request's token for progress notifications (C-33). */

@@ -4,12 +4,10 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
 import { SERVER_MARK, type ServerMark } from '../../functions/operator/server-mark.ts';
-import { markOf } from '../../functions/tasks/engines.ts';
 
 /** One tool, and the constructs that an operator reads. */
 export interface MarkedTool {
   readonly entry: ToolEntry;
-  readonly workflow?: IConstruct;
   readonly stateMachine?: IConstruct;
   readonly handler?: IFunction;
 }
@@ -17,6 +15,8 @@ export interface MarkedTool {
 export interface MarkedServer {
   readonly table: IConstruct;
   readonly results: IConstruct;
+  /** The Standard workflow. */
+  readonly workflow: IConstruct;
   readonly deadLetters: Readonly<Record<string, IConstruct>>;
   readonly logs: Readonly<Record<string, IConstruct>>;
   readonly tools: () => readonly MarkedTool[];
@@ -39,6 +39,7 @@ export function markServer(endpoint: LambdaFunction, { tools, logs, deadLetters,
   const produce = (): ServerMark => ({
     table: idOf(parts.table) ?? '',
     results: idOf(parts.results) ?? '',
+    workflow: idOf(parts.workflow) ?? '',
     deadLetters: idsOf(deadLetters),
     logs: idsOf(logs),
     tools: Object.fromEntries(tools().map((tool) => [tool.entry.name, toolMark(tool, idOf)])),
@@ -46,20 +47,16 @@ export function markServer(endpoint: LambdaFunction, { tools, logs, deadLetters,
   (endpoint.node.defaultChild as CfnResource).addMetadata(SERVER_MARK, Lazy.any({ produce }));
 }
 
-function toolMark(
-  { entry, workflow, stateMachine, handler }: MarkedTool,
-  idOf: (c?: IConstruct) => string | undefined,
-) {
-  const { timeout, ttl, outputSchema, outputSchemaId, scopes } = entry;
-  const [workflowId, machineId, handlerId] = [idOf(workflow), idOf(stateMachine), idOf(handler)];
+function toolMark({ entry, stateMachine, handler }: MarkedTool, idOf: (c?: IConstruct) => string | undefined) {
+  const { engine, timeout, ttl, outputSchema, outputSchemaId, scopes } = entry;
+  const [machineId, handlerId] = [idOf(stateMachine), idOf(handler)];
   const logs = idOf(logGroupOf(handler));
   return {
-    ...(workflowId !== undefined && { workflow: workflowId }),
+    ...(engine !== undefined && { engine }),
     ...(machineId !== undefined && { stateMachine: machineId }),
     ...(handlerId !== undefined && { handler: handlerId }),
     ...(logs !== undefined && { logs }),
     ...(isRepeatable(entry) && { repeatable: true }),
-    ...markOf(entry.engine),
     ...(entry.keepArguments && { keepArguments: true }),
     ...(entry.askFirst !== undefined && { asksFirst: true }),
     timeout,

@@ -2,11 +2,11 @@ import { Annotations, Duration } from 'aws-cdk-lib';
 import type { IFunction, IVersion, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
-import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
+import { ENGINES } from '../../functions/tasks/engines.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 
 interface EngineProps {
-  readonly engine?: Engine;
+  readonly engine?: 'standard' | 'express';
   readonly handler?: IFunction;
   readonly stateMachine?: unknown;
 }
@@ -16,7 +16,7 @@ export function engineOf(
   { engine = 'standard', handler, stateMachine }: EngineProps,
   { taskSupport, annotations }: Pick<ToolEntry, 'taskSupport' | 'annotations'>,
   refuse: (problem: string) => never,
-): Engine {
+): 'standard' | 'express' {
   if (engine === 'standard') return engine;
   // An app in JavaScript has no check of types.
   if (engine !== 'express') refuse(`an engine is 'standard' or 'express'`);

@@ -15,18 +15,31 @@ export interface ReportTargets {
 }
 
 /**
- * Lets a tool's function report progress, keep its steps, and store a large result. The policy is in this stack; the
- * function may be in another one. A function without a known role gets a warning instead.
+ * Lets functions of tools report progress, keep steps, and store large results. The policy is in this stack; a function may be
+ * in another one.
  */
-export function allowReports(scope: Construct, id: string, { node, role }: IFunction, targets: ReportTargets): void {
-  if (role !== undefined) {
-    new Policy(scope, id, { roles: [role], statements: statements(scope, targets) });
-    return;
+export class ReportPolicy {
+  readonly #scope: Construct;
+  readonly #targets: ReportTargets;
+  #policy: Policy | undefined;
+
+  constructor(scope: Construct, targets: ReportTargets) {
+    this.#scope = scope;
+    this.#targets = targets;
   }
-  Annotations.of(scope).addWarningV2(
-    'mcp-task-server:no-role',
-    `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
-  );
+
+  /** A function without a known role gets a warning instead. */
+  allow({ node, role }: IFunction): void {
+    if (role === undefined) {
+      Annotations.of(this.#scope).addWarningV2(
+        'mcp-task-server:no-role',
+        `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
+      );
+      return;
+    }
+    this.#policy ??= new Policy(this.#scope, 'Progress', { statements: statements(this.#scope, this.#targets) });
+    this.#policy.attachToRole(role);
+  }
 }
 
 function statements(scope: Construct, { table, results, encryptionKey }: ReportTargets): PolicyStatement[] {

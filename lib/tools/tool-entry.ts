@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
-import type { Engine } from '../../functions/tasks/engines.ts';
 import { isQuestion } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
 import { engineOf } from './engine.ts';
@@ -15,6 +14,8 @@ const HELPERS = ['get_task_result', 'cancel_task'];
 const DIRECT = 50_000;
 const LAMBDA = 900_000;
 const HOUR = 3_600_000;
+/** CloudFormation takes 500 resources in a stack, and a tool with a `ToolFunction` has four (docs/limits.md). */
+const MAX_TOOLS = 100;
 
 type Refuse = (problem: string) => never;
 
@@ -47,6 +48,11 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
   if (HELPERS.includes(name) || name === '__proto__') refuse('this name is taken by the server itself');
   if (taken.some((tool) => tool.name === name)) refuse('registered twice');
+  if (taken.length === MAX_TOOLS) {
+    refuse(
+      `a server has at most ${MAX_TOOLS} tools, and this is one more: put it into a second server, in a stack of its own`,
+    );
+  }
   const unknown = Object.keys(props).find((option) => !Object.hasOwn(OPTIONS, option));
   if (unknown !== undefined) refuse(`it has no option '${unknown}', only ${Object.keys(OPTIONS).join(', ')}`);
   if (props.description.trim() === '') refuse('give it a description: the model chooses tools by it');
@@ -93,8 +99,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.keepArguments === true && { keepArguments: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
-    ...(engine !== 'standard' && { engine }),
-    ...(!direct && { machine: machineSuffix(name, engine) }),
+    ...(!direct && { engine: props.stateMachine === undefined ? engine : 'machine' }),
     ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),
     ...(headers.length > 0 && { headers }),
   };
@@ -129,16 +134,6 @@ function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean,
 /** The ttl of long work: its result can be read for an hour after the deadline. */
 function longTtl(timeout: number, maxTtl: number): number | undefined {
   return timeout < HOUR ? undefined : Math.min(timeout + HOUR, maxTtl);
-}
-
-/**
- * Makes the end of the state machine's name: at most 47 characters of A-Z a-z 0-9 _ -. It differs by the engine:
- * CloudFormation replaces a machine whose type changes, and both exist for a moment.
- */
-function machineSuffix(name: string, engine: Engine): string {
-  const plain = name.replaceAll('.', '-');
-  if (plain === name && name.length <= 47 && engine === 'standard') return name;
-  return `${plain.slice(0, 38)}-${hash(engine === 'standard' ? name : `${engine} ${name}`).slice(0, 8)}`;
 }
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -2,7 +2,6 @@ import type { Duration } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { JsonSchema, TaskSupport } from '../../functions/mcp/manifest.ts';
-import type { Engine } from '../../functions/tasks/engines.ts';
 import type { InputRequest } from '../../functions/tasks/tool-contract.ts';
 
 /** A tool: a function or a state machine that follows the contract in `functions/tasks/tool-contract.ts`. */
@@ -24,7 +23,7 @@ export interface FunctionToolProps extends AnyToolProps {
    * take longer: each round is one run. A run can be neither stopped nor inspected, and a run that died starts again within
    * 8 minutes (docs/crash-table.md, "On Express"). @default 'standard'
    */
-  readonly engine?: Engine;
+  readonly engine?: 'standard' | 'express';
 }
 
 /**

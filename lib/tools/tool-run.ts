@@ -3,15 +3,10 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction, IVersion } from 'aws-cdk-lib/aws-lambda';
 import { type IStateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import type { Engine } from '../../functions/tasks/engines.ts';
-import { definition, machineDefinition } from '../workflow/definition.ts';
 
-/** The `Run` state of a tool workflow, and the rights that its role needs for it. */
+/** What a tool workflow runs for a tool, and the rights that its role needs for that. */
 export interface ToolRun {
-  readonly definition: string;
-  /** @default STANDARD */
-  readonly type?: StateMachineType;
-  readonly substitutions: Readonly<Record<string, string>>;
+  readonly arn: string;
   readonly statements: readonly PolicyStatement[];
 }
 
@@ -21,16 +16,13 @@ export interface FunctionRun extends ToolRun {
   readonly versionsArn?: string;
 }
 
-/** @param repeatable whether a run that may have had side effects can be repeated */
-export function functionRun(handler: IFunction, repeatable: boolean, engine: Engine = 'standard'): FunctionRun {
+export function functionRun(handler: IFunction): FunctionRun {
   // Versions and aliases have this property. Runs that began before a deployment still invoke the last version.
   const { lambda } = handler as Partial<IVersion>;
   const versions = lambda && { versionsArn: `${lambda.functionArn}:*` };
   const resources = versions ? [lambda.functionArn, versions.versionsArn] : [handler.functionArn];
   return {
-    definition: definition(repeatable, engine),
-    ...(engine === 'express' && { type: StateMachineType.EXPRESS }),
-    substitutions: { FunctionArn: handler.functionArn },
+    arn: handler.functionArn,
     statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
     ...versions,
   };
@@ -52,22 +44,14 @@ export function machineRun(scope: Construct, tool: string, stateMachine: IStateM
   const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
   const machineName = stack.splitArn(stateMachineArn, arnFormat).resourceName ?? '';
   const executions = { service: 'states', resource: 'execution', resourceName: `${machineName}:`, arnFormat };
-  const executionArnPrefix = stack.formatArn(executions);
-  const executionsArn = `${executionArnPrefix}*`;
-  // Step Functions makes a rule with this role: by the rule it sees that an execution has ended.
-  const rule = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+  const executionsArn = `${stack.formatArn(executions)}*`;
   return {
-    definition: machineDefinition(),
-    substitutions: { StateMachineArn: stateMachineArn, ExecutionArnPrefix: executionArnPrefix },
+    arn: stateMachineArn,
     statements: [
       new PolicyStatement({ actions: ['states:StartExecution'], resources: [stateMachineArn] }),
       new PolicyStatement({
         actions: ['states:DescribeExecution', 'states:StopExecution'],
         resources: [executionsArn],
-      }),
-      new PolicyStatement({
-        actions: ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'],
-        resources: [stack.formatArn({ service: 'events', resource: 'rule', resourceName: rule })],
       }),
     ],
     machineName,

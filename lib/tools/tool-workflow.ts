@@ -1,6 +1,9 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ArnFormat, Lazy, Stack } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import {
@@ -8,69 +11,104 @@ import {
   DefinitionBody,
   LogLevel,
   StateMachine,
+  StateMachineType,
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import type { Engine } from '../../functions/tasks/engines.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { logs, type StorageProps } from '../storage/log-group.ts';
-import type { ToolRun } from './tool-run.ts';
+import { definition } from '../workflow/definition.ts';
 
 export interface ToolWorkflowProps {
-  readonly machineName: string;
-  readonly run: ToolRun;
+  readonly engine: Engine;
+  /** The name of every tool workflow of this server begins with it. The engine is the rest. */
+  readonly machinePrefix: string;
   readonly table: TableV2;
   readonly results: Bucket;
   /** Writes the ends whose results do not fit into a record. */
   readonly outcomes: IFunction;
-  /** The timeout of the tool, in seconds. */
-  readonly timeout: number;
   readonly storage: StorageProps;
 }
 
 /**
- * The state machine of one tool. Its role may run the tool and update one table, and its metrics are the metrics of the
- * tool. The definition is data: `lib/workflow/*.asl.json` and the expressions beside them.
+ * The workflow that runs all tools of one engine. Its role may run these tools and update one table. The definition is data:
+ * `lib/workflow/*.asl.json` and the expressions beside them. It is an asset, as the text of a template is bounded.
  */
 export class ToolWorkflow extends Construct {
   readonly stateMachine: StateMachine;
+  /** What runs, by tool: the ARN of a function or of a state machine. */
+  readonly #tools = new Map<string, string>();
+  readonly #repeatable: string[] = [];
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { encryptionKey } = props.storage;
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('states.amazonaws.com'),
-      inlinePolicies: {
-        RunAndFinish: new PolicyDocument({
-          statements: [
-            ...props.run.statements,
-            new PolicyStatement({ actions: ['dynamodb:UpdateItem'], resources: [props.table.tableArn] }),
-            new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [props.outcomes.functionArn] }),
-            ...keyStatements(this, encryptionKey, ['dynamodb']),
-          ],
+    const { engine, machinePrefix, table, results, outcomes, storage } = props;
+    const stateMachineName = `${machinePrefix}${engine}`;
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
+    const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
+    try {
+      const file = join(folder, `${engine}.asl.json`);
+      writeFileSync(file, definition(engine));
+      this.stateMachine = new StateMachine(this, 'StateMachine', {
+        stateMachineName,
+        stateMachineType: engine === 'express' ? StateMachineType.EXPRESS : StateMachineType.STANDARD,
+        role,
+        definitionBody: DefinitionBody.fromFile(file),
+        definitionSubstitutions: {
+          [engine === 'machine' ? 'StateMachines' : 'Functions']: Lazy.string({ produce: () => this.#listed() }),
+          ...(engine === 'standard' && {
+            RepeatableTools: Lazy.string({ produce: () => `[${this.#repeatable.map(quoted).join(', ')}]` }),
+          }),
+          TableName: table.tableName,
+          ResultsBucket: results.bucketName,
+          OutcomeFunctionArn: outcomes.functionArn,
+        },
+        tracingEnabled: true,
+        ...(storage.encryptionKey && {
+          encryptionConfiguration: new CustomerManagedEncryptionConfiguration(storage.encryptionKey),
         }),
-      },
-    });
-    this.stateMachine = new StateMachine(this, 'StateMachine', {
-      stateMachineName: props.machineName,
-      ...(props.run.type && { stateMachineType: props.run.type }),
-      role,
-      definitionBody: DefinitionBody.fromString(props.run.definition),
-      definitionSubstitutions: {
-        ...props.run.substitutions,
-        TableName: props.table.tableName,
-        ResultsBucket: props.results.bucketName,
-        OutcomeFunctionArn: props.outcomes.functionArn,
-        ToolTimeoutSeconds: String(props.timeout),
-      },
-      tracingEnabled: true,
-      ...(encryptionKey && { encryptionConfiguration: new CustomerManagedEncryptionConfiguration(encryptionKey) }),
-      logs: {
-        level: LogLevel.ALL,
-        includeExecutionData: false,
-        destination: logs(this, props.storage, 'Logs', `/aws/vendedlogs/states/${props.machineName}`),
-      },
-    });
+        logs: {
+          level: LogLevel.ALL,
+          includeExecutionData: false,
+          destination: logs(this, storage, 'Logs', `/aws/vendedlogs/states/${stateMachineName}`),
+        },
+      });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    this.#allow(['dynamodb:UpdateItem'], table.tableArn);
+    this.#allow(['lambda:InvokeFunction'], outcomes.functionArn);
+    if (engine === 'machine') {
+      // Step Functions makes a rule with this role: by the rule it sees that an execution has ended.
+      const resourceName = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
+      const rule = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName });
+      this.#allow(['events:PutTargets', 'events:PutRule', 'events:DescribeRule'], rule);
+    }
+    for (const statement of keyStatements(this, storage.encryptionKey, ['dynamodb'])) this.#add(statement);
+  }
+
+  /** @param arn the function or state machine that is the tool. `repeatable`: a run that may have had effects can be repeated */
+  addTool(tool: string, arn: string, statements: readonly PolicyStatement[], repeatable: boolean): void {
+    this.#tools.set(tool, arn);
+    if (repeatable) this.#repeatable.push(tool);
+    for (const statement of statements) this.#add(statement);
+  }
+
+  /** A JSONata object. It becomes part of a text in JSON, so it has no double quotes. */
+  #listed(): string {
+    return `{${[...this.#tools].map(([tool, arn]) => `${quoted(tool)}: ${quoted(arn)}`).join(', ')}}`;
+  }
+
+  #allow(actions: string[], resource: string): void {
+    this.#add(new PolicyStatement({ actions, resources: [resource] }));
+  }
+
+  #add(statement: PolicyStatement): void {
+    this.stateMachine.addToRolePolicy(statement);
   }
 }
+
+const quoted = (text: string): string => `'${text}'`;
 
 /** Makes the ARN from the name, so the policy of the endpoint needs no reference to each machine. */
 export function machineArn(scope: Construct, name: string): string {

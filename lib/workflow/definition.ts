@@ -33,7 +33,7 @@ const NOT_EXECUTED = [
 ].map((name) => `Lambda.${name}`);
 
 /** Errors after which the function may have run. They are retried only for a tool that may be repeated. */
-const PERHAPS_EXECUTED = [
+export const PERHAPS_EXECUTED = [
   'Lambda.ServiceException',
   'Lambda.AWSLambdaException',
   'Lambda.SdkClientException',
@@ -68,15 +68,26 @@ const TABLES = {
   beforeQuestion: JSON.stringify(BEFORE_QUESTION),
 };
 
+/** What replaces these names on Standard, in `<…>`. */
+const STANDARD = {
+  runEnd: '$states.context.Execution.Input.deadlineAt',
+  eventDeadline: '$x.deadlineAt',
+  tryName: '',
+  repeatable: '$states.context.Execution.Input.tool in ${RepeatableTools}',
+};
+
 /** The expressions that replace these names in `<…>`, by engine. */
 const NAMES: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
-  standard: { runEnd: '$states.context.Execution.Input.deadlineAt', eventDeadline: '$x.deadlineAt', tryName: '' },
+  standard: STANDARD,
+  machine: STANDARD,
   express: {
     runEnd: '<express/run-end.jsonata>',
     // A run that began late must not work past its own end.
     eventDeadline: '<express/run-end.jsonata>',
     // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
     tryName: ', "run": $uuid()',
+    // Only such tools may have this engine.
+    repeatable: 'true',
   },
 };
 
@@ -84,12 +95,21 @@ interface Asl {
   readonly States: Readonly<Record<string, unknown>>;
 }
 
-/** The definition of a tool that is a function: AWS and the embedded cloud run it. */
-export function definition(repeatable: boolean, engine: Engine = 'standard'): string {
-  const workflow = asl('tool.asl.json', repeatable, engine);
+/**
+ * The definition of the workflow that runs the tools of an engine: AWS and the embedded cloud run it. `Functions` and
+ * `StateMachines` are substitutions, JSONata objects of ARNs by tool. Only the endpoint, the reconciler and operators write the
+ * input that names the tool.
+ */
+export function definition(engine: Engine): string {
+  const workflow = asl('tool.asl.json', engine);
   if (engine === 'standard') return JSON.stringify(workflow);
   const { Run, ...States } = workflow.States;
-  return JSON.stringify({ ...workflow, States: { Run: toRunFailed(Run as RunState), ...States } });
+  if (engine === 'express') {
+    return JSON.stringify({ ...workflow, States: { Run: toRunFailed(Run as RunState), ...States } });
+  }
+  const machine = asl('machine/tool.asl.json', engine);
+  const { Finish, Store, Superseded } = States;
+  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Store, Superseded } });
 }
 
 interface RunState {
@@ -103,18 +123,11 @@ function toRunFailed(run: RunState): RunState {
   return { ...run, Catch: [...run.Catch.slice(0, -1), ...(cut ? [cut] : [])] };
 }
 
-/** The definition of a tool that is a state machine. Its last states are the same. */
-export function machineDefinition(): string {
-  const { Finish, Store, Superseded } = asl('tool.asl.json', false).States;
-  const machine = asl('machine/tool.asl.json', false);
-  return JSON.stringify({ ...machine, States: { ...machine.States, Finish, Store, Superseded } });
-}
-
-function asl(file: string, repeatable: boolean, engine: Engine = 'standard'): Asl {
+function asl(file: string, engine: Engine): Asl {
   const errors: Readonly<Record<string, readonly string[]>> = {
     '<not executed>': NOT_EXECUTED,
-    '<perhaps executed>': repeatable ? PERHAPS_EXECUTED : [],
-    '<crashed>': repeatable ? CRASHED : [],
+    '<perhaps executed>': PERHAPS_EXECUTED,
+    '<crashed>': CRASHED,
   };
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
     // In seconds: longer than `Run`, so that `Finish` has time to write.

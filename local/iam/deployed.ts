@@ -1,5 +1,6 @@
 import { isObject, listOf, objectOf, stringOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { definitionText } from '../template/specs.ts';
 import type { Iam } from './index.ts';
 
 /**
@@ -11,11 +12,13 @@ export function checkDeployed(
   iam: Iam,
   mappings: readonly StreamReader[] = [],
 ): void {
-  const ofResources = stacks.flatMap(({ resources }) =>
+  const ofResources = stacks.flatMap(({ stack, resources }) =>
     resources.flatMap((resource) => {
       if (resource.type === 'AWS::Lambda::Function') return functionProblems(resource, resources, iam);
       if (resource.type === 'AWS::SecretsManager::RotationSchedule') return rotationProblems(resource, iam);
-      return resource.type === 'AWS::StepFunctions::StateMachine' ? machineProblems(resource, iam) : [];
+      return resource.type === 'AWS::StepFunctions::StateMachine'
+        ? machineProblems(resource, definitionText(resource, stack), iam)
+        : [];
     }),
   );
   const problems = [...ofResources, ...mappings.flatMap((mapping) => mappingProblems(mapping, iam))];
@@ -57,11 +60,11 @@ const LOG_DELIVERY = [
 const MANAGED_RULE = ['events:PutTargets', 'events:PutRule', 'events:DescribeRule'];
 const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
 
-function machineProblems(resource: Resource, iam: Iam): string[] {
-  const { RoleArn, TracingConfiguration, LoggingConfiguration, DefinitionString } = resource.properties;
+function machineProblems(resource: Resource, definition: string, iam: Iam): string[] {
+  const { RoleArn, TracingConfiguration, LoggingConfiguration } = resource.properties;
   const logs = listOf(objectOf(LoggingConfiguration).Destinations).length > 0;
   const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
-  const waits = /:states:startExecution\.sync/.test(String(DefinitionString));
+  const waits = /:states:startExecution\.sync/.test(definition);
   const traced = objectOf(TracingConfiguration).Enabled === true;
   const needs: Requirement[] = [
     ...(logs ? LOG_DELIVERY.map((action): Requirement => [action, '*', 'its LoggingConfiguration']) : []),

@@ -164,13 +164,12 @@ function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): Asynch
 }
 
 function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResource {
-  const { DefinitionString, DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
+  const { DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;
   if (StateMachineType !== 'STANDARD' && StateMachineType !== 'EXPRESS') {
     throw unknownValue(resource, 'StateMachineType', StateMachineType);
   }
   const substitutions = objectOf(DefinitionSubstitutions);
-  const text = DefinitionString === undefined ? definitionFile(resource, stack) : String(DefinitionString);
-  const definition = text.replace(/\$\{([^}]+)\}/g, (text, name: string) =>
+  const definition = definitionText(resource, stack).replace(/\$\{([^}]+)\}/g, (text, name: string) =>
     Object.hasOwn(substitutions, name) ? String(substitutions[name]) : text,
   );
   const type = StateMachineType === 'EXPRESS' && { type: StateMachineType };
@@ -178,9 +177,11 @@ function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResou
   return { logicalId, arn, name, roleArn: String(RoleArn), definition, ...type };
 }
 
-/** Reads the asset that `DefinitionBody.fromFile` makes. */
-function definitionFile(resource: Resource, { assets }: ResolvedStack['stack']): string {
-  const { Key } = objectOf(resource.properties.DefinitionS3Location);
+/** The definition before its substitutions: text of the template, or the asset that `DefinitionBody.fromFile` makes. */
+export function definitionText(resource: Resource, { assets }: ResolvedStack['stack']): string {
+  const { DefinitionString, DefinitionS3Location } = resource.properties;
+  if (DefinitionString !== undefined) return String(DefinitionString);
+  const { Key } = objectOf(DefinitionS3Location);
   const path = assets.get(String(Key));
   if (path === undefined) throw unknownValue(resource, 'DefinitionS3Location.Key', Key);
   return readFileSync(path, 'utf8');

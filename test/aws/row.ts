@@ -1,7 +1,7 @@
 import type { TestExecutionStatus, TestStateInput } from '@aws-sdk/client-sfn';
-import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
+import { definition } from '../../lib/workflow/definition.ts';
 
-/** The tool workflows: of a function, of one that may be repeated, of a state machine. */
+/** What runs: a function, one that may be repeated, a state machine. */
 export type Workflow = 'tool' | 'repeatable' | 'machine';
 
 /** One line of the table: a state, its input, the answer of its integration, and the result. */
@@ -40,26 +40,25 @@ export interface Expected {
 
 const ACCOUNT = 'us-east-1:123456789012';
 const SUBSTITUTIONS: Readonly<Record<string, string>> = {
-  FunctionArn: `arn:aws:lambda:${ACCOUNT}:function:tool`,
+  Functions: `{'x': 'arn:aws:lambda:${ACCOUNT}:function:tool'}`,
   OutcomeFunctionArn: `arn:aws:lambda:${ACCOUNT}:function:outcomes`,
-  StateMachineArn: `arn:aws:states:${ACCOUNT}:stateMachine:author`,
-  ExecutionArnPrefix: `arn:aws:states:${ACCOUNT}:execution:author:`,
+  StateMachines: `{'x': 'arn:aws:states:${ACCOUNT}:stateMachine:author'}`,
   TableName: 'tasks',
   ResultsBucket: 'results',
-  ToolTimeoutSeconds: '900',
 };
 
-const filled = (text: string) => text.replace(/\$\{(\w+)\}/g, (_, name: string) => SUBSTITUTIONS[name] ?? '?');
+const filled = (text: string, RepeatableTools = '[]') =>
+  text.replace(/\$\{(\w+)\}/g, (_, name: string) => ({ ...SUBSTITUTIONS, RepeatableTools })[name] ?? '?');
 
 /** The very definitions that are deployed, with the names of a stack filled in. */
 export const definitions: Readonly<Record<Workflow, string>> = {
-  tool: filled(definition(false)),
-  repeatable: filled(definition(true)),
-  machine: filled(machineDefinition()),
+  tool: filled(definition('standard')),
+  repeatable: filled(definition('standard'), "['x']"),
+  machine: filled(definition('machine')),
 };
 
 /** It has the states of `repeatable`, with other times. */
-export const expressDefinition = filled(definition(true, 'express'));
+export const expressDefinition = filled(definition('express'));
 
 /** The input of every execution of the table. */
 export const execution = {

@@ -219,5 +219,5 @@ test("the endpoint reads and each tool's role acts: no other role touches an exe
   const by = (operation: string) =>
     new Set(done.filter((call) => call.operation === operation).map(({ caller }) => caller));
   expect([...by('GetExecutionHistory')]).toEqual([expect.stringContaining('Endpoint')]);
-  expect([...by('DescribeExecution')].every((caller) => caller.startsWith('ServerTool'))).toBe(true);
+  expect([...by('DescribeExecution')].every((caller) => caller.startsWith('ServerMachine'))).toBe(true);
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { definition } from '../../lib/workflow/definition.ts';
+import { definition, PERHAPS_EXECUTED } from '../../lib/workflow/definition.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
 import { INVOKE, useCrashCloud } from '../proofs/faults/crash-table/cloud.ts';
 import { modernRequest, runTask } from '../support/clients.ts';
@@ -68,10 +68,10 @@ describe('a function that crashes, or works for long', () => {
 
 describe('a retry', () => {
   const { cloud, url } = useCrashCloud({ timeScale: SCALE });
-  const caught = (repeatable: boolean): string[] =>
-    JSON.parse(definition(repeatable)).States.Run.Catch[0].ErrorEquals.filter((name: string) => /^Lambda\./.test(name));
-  const unexecuted = caught(false);
-  const perhapsExecuted = caught(true).filter((name) => !unexecuted.includes(name) && name !== 'Lambda.Unknown');
+  const caught: string[] = JSON.parse(definition('standard')).States.Run.Catch[0].ErrorEquals;
+  const unexecuted = caught.filter(
+    (name) => /^Lambda\./.test(name) && !PERHAPS_EXECUTED.includes(name) && name !== 'Lambda.Unknown',
+  );
   const short = (name: string) => name.replace(/^Lambda\./, '');
   const refuse = (error: string, times = 1, at: 'before' | 'after' = 'before') =>
     cloud().faults.add({ ...INVOKE, at, do: { error, status: 429 }, times });
@@ -97,7 +97,7 @@ describe('a retry', () => {
     expect([throttled.hits, ...crashes.map(({ hits }) => hits), count()]).toEqual([3, 1, 1, 1]);
   });
 
-  test.each(perhapsExecuted.map(short))('after %s a tool that may not be repeated ran once', async (error) => {
+  test.each(PERHAPS_EXECUTED.map(short))('after %s a tool that may not be repeated ran once', async (error) => {
     const { file, count } = ledger();
     const fault = refuse(error, 1, 'after');
     const ran = await runTask(url(), 'charge_once', { file });

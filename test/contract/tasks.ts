@@ -10,7 +10,7 @@ export const newOwner = (): string => `contract-${randomUUID()}`;
 /** A new task with an owner that no other test has. */
 export function newTask(more: Partial<TaskRecord> = {}, owner = newOwner(), at = now): TaskRecord {
   const key = newTaskKey({ kind: 'verified', key: owner }, at);
-  const task = { tool: 'x', ttl: 3_600_000, timeout: 900_000, accepts: ['elicitation/create'], legacy: true };
+  const task = { tool: 'echo', ttl: 3_600_000, timeout: 900_000, accepts: ['elicitation/create'], legacy: true };
   return { ...create(key, { ...task, progressToken: 7 }, at), ...more };
 }
 

@@ -1,19 +1,17 @@
 import jsonata from 'jsonata';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
+import { definition } from '../../lib/workflow/definition.ts';
 import { createStepFunctions, StatesError } from '../../local/testing.ts';
 import { execution as input } from '../aws/row.ts';
 
-const text = machineDefinition();
+const text = definition('machine');
 const { States } = JSON.parse(text);
 const arn = 'arn:aws:states:eu-west-1:123456789012:stateMachine:tool';
 const substitutions: Record<string, string> = {
-  StateMachineArn: 'the-machine',
-  ExecutionArnPrefix: 'the-executions:',
+  StateMachines: "{'other': 'arn:other', 'x': 'arn:stateMachine:own'}",
   TableName: 'tasks',
   ResultsBucket: 'results',
   OutcomeFunctionArn: 'the-function',
-  ToolTimeoutSeconds: '60',
 };
 const filled = (template: string) => template.replace(/\$\{(\w+)\}/g, (_, name: string) => substitutions[name] ?? '?');
 
@@ -38,7 +36,7 @@ const errorIn = (write: Write) => JSON.parse(write.values[':error']?.S ?? '');
 describe('the definition', () => {
   test('runs the machine itself, and finishes as every tool does', () => {
     expect(States.Run.Resource).toBe('arn:aws:states:::states:startExecution.sync');
-    const other = JSON.parse(definition(false)).States;
+    const other = JSON.parse(definition('standard')).States;
     const { Finish, Store, Superseded } = other;
     expect(States).toMatchObject({ Finish, Store, Superseded });
     expect(JSON.stringify([States.Run, States.Collect])).not.toContain('lambda');
@@ -181,7 +179,7 @@ describe('a start that was not heard', () => {
       Status: 'SUCCEEDED',
       Output: '{"n":9007199254740991}',
     });
-    expect(asked.at(-1)).toEqual({ ExecutionArn: 'the-executions:t-r2' });
+    expect(asked.at(-1)).toEqual({ ExecutionArn: 'arn:execution:own:t-r2' });
     expect(write).toMatchObject({ ':status': { S: 'completed' }, ':result': { S: '{"n":9007199254740991}' } });
     expect(states).toEqual(['Run', 'Collect', 'Finish']);
   });

@@ -1,6 +1,7 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
-import { definition, machineDefinition } from '../../lib/workflow/definition.ts';
+import type { Engine } from '../../functions/tasks/engines.ts';
+import { definition } from '../../lib/workflow/definition.ts';
 
 const PLANTED = 'planted-in-the-cause';
 const input = { owner: 'o', taskId: 't', tool: 'x', round: 1, deadlineAt: Date.now() + 100_000, arguments: '{}' };
@@ -17,6 +18,8 @@ interface Found {
   readonly expression: string;
 }
 
+const filled = (engine: Engine) => definition(engine).replaceAll('${RepeatableTools}', "['x']");
+
 /** All expressions of a definition. */
 function expressions(value: unknown, path = ''): Found[] {
   if (typeof value === 'string') {
@@ -27,9 +30,9 @@ function expressions(value: unknown, path = ''): Found[] {
 }
 
 describe.each([
-  ['a tool', definition(false)],
-  ['a tool that may be repeated', definition(true)],
-  ['a state machine', machineDefinition()],
+  ['a function', filled('standard')],
+  ['a function on Express', filled('express')],
+  ['a state machine', filled('machine')],
 ])('the cause of an error is never written, shown or passed on: %s (A-15)', (_, text) => {
   const caught = expressions(JSON.parse(text)).filter(({ expression }) => expression.includes('errorOutput'));
 

@@ -1,9 +1,10 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
+import { ENGINE_NAMES } from '../../functions/tasks/engines.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 import type { ToolEvent } from '../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
-import { definition, include, machineDefinition } from '../../lib/workflow/definition.ts';
+import { definition, include } from '../../lib/workflow/definition.ts';
 import { execution as input } from '../aws/row.ts';
 
 interface Write {
@@ -13,10 +14,14 @@ interface Write {
 }
 
 /** An expression as the definition holds it, with CloudFormation's substitutions made. */
-async function evaluate(file: string, states: object, more: { Input?: object; RetryCount?: number } = {}) {
-  const { Input = input, RetryCount = 1 } = more;
+async function evaluate(
+  file: string,
+  states: object,
+  more: { Input?: object; RetryCount?: number; repeatable?: string[] } = {},
+) {
+  const { Input = input, RetryCount = 1, repeatable = [] } = more;
   const text = include(`<${file}>`)
-    .replaceAll('${ToolTimeoutSeconds}', '60')
+    .replaceAll('${RepeatableTools}', JSON.stringify(repeatable))
     .replaceAll('${TableName}', 'tasks')
     .replaceAll('${ResultsBucket}', 'results');
   const expression = jsonata(text);
@@ -32,7 +37,7 @@ const returned = (value: unknown) => enveloped({ task: { envelope: 1 } } as Tool
 
 /** The write's names and placeholders must match its expression: DynamoDB refuses unused ones. */
 function checkPlaceholders(write: Write) {
-  const finish = JSON.parse(definition(false)).States.Finish.Arguments;
+  const finish = JSON.parse(definition('standard')).States.Finish.Arguments;
   const text = `${write.update} ${finish.ConditionExpression}`;
   expect(new Set(text.match(/#\w+/g))).toEqual(new Set(Object.keys(write.names)));
   expect(finish.ExpressionAttributeValues).toContain(`$millis() - ${limits.lateWrite})`);
@@ -214,7 +219,7 @@ describe('fits.jsonata and outcome-event.jsonata', () => {
   });
 
   test('Finish writes only results that fit: otherwise its expression has no value', async () => {
-    const { Finish } = JSON.parse(definition(false)).States;
+    const { Finish } = JSON.parse(definition('standard')).States;
     const [, expression = ''] = /^\{%(.*)%\}$/.exec(Finish.Arguments.ExpressionAttributeValues) ?? [];
     const valuesOf = (change: Write) => jsonata(expression).evaluate(undefined, { states: { input: change } });
     expect(await valuesOf(await finished('x'))).toMatchObject({ ':result': { S: '"x"' } });
@@ -237,7 +242,7 @@ describe('function-event.jsonata and run-timeout.jsonata', () => {
   });
 
   test.each([
-    [100_500, 60],
+    [100_500, 100],
     [30_500, 30],
     [1_500, 1],
     [900, 1],
@@ -253,23 +258,36 @@ describe('definition', () => {
     readonly Retry?: unknown;
     readonly Catch: readonly { readonly ErrorEquals: readonly string[] }[];
   }
-  const run = (repeatable: boolean): Run => JSON.parse(definition(repeatable)).States.Run;
+  const { Retry, Catch }: Run = JSON.parse(definition('standard')).States.Run;
   const named = (name: string) => `Lambda.${name}Exception`;
+  const PERHAPS = ['Service', 'AWSLambda', 'SdkClient', 'ClientExecutionTimeout'].map(named);
+  const CRASHED = ['Runtime.ExitError', 'Lambda.Unknown'];
 
-  test('only a call that surely did not run is retried, unless the tool may be repeated', () => {
-    const [[tooLarge, ...unexecuted] = [], all, ...others] = run(false).Catch.map(({ ErrorEquals }) => ErrorEquals);
+  test('an expression decides on each error of a call, and all others fail the task', () => {
+    const [[tooLarge, ...decided] = [], all, ...others] = Catch.map(({ ErrorEquals }) => ErrorEquals);
     expect([tooLarge, all, others]).toEqual(['States.DataLimitExceeded', ['States.ALL'], []]);
-    expect(unexecuted).toEqual(expect.arrayContaining(['TooManyRequests', 'ResourceNotReady'].map(named)));
-    const perhaps = ['Service', 'AWSLambda', 'SdkClient', 'ClientExecutionTimeout'].map(named);
-    expect(run(true).Catch.map(({ ErrorEquals }) => ErrorEquals)).toEqual([
-      [tooLarge, ...unexecuted, ...perhaps, 'Runtime.ExitError', 'Lambda.Unknown'],
-      ['States.ALL'],
-    ]);
-    expect([...perhaps, named('EFSIO')].filter((name) => unexecuted.includes(name))).toEqual([]);
+    const unexecuted = ['TooManyRequests', 'ResourceNotReady'].map(named);
+    expect(decided).toEqual(expect.arrayContaining([...unexecuted, ...PERHAPS, ...CRASHED]));
+    expect(decided).not.toContain(named('EFSIO'));
   });
 
   test('no retrier takes an error of Run: it would know only the name, which a tool may throw', () => {
-    expect([run(false).Retry, run(true).Retry]).toEqual([undefined, undefined]);
+    expect(Retry).toBeUndefined();
+  });
+
+  test('a call that perhaps ran is tried again only for a tool that may be repeated', async () => {
+    const again = async (name: string, repeatable: string[]) => {
+      const errorOutput = { Error: name, Cause: 'The service is unavailable.' };
+      return (await evaluate('retry/run-again.jsonata', { errorOutput, input: { tries: 0 } }, { repeatable })).tries;
+    };
+    for (const error of [...PERHAPS, ...CRASHED]) {
+      expect([await again(error, []), await again(error, ['y']), await again(error, ['y', 'x'])]).toEqual([
+        undefined,
+        undefined,
+        1,
+      ]);
+    }
+    expect(await again(named('TooManyRequests'), [])).toBe(1);
   });
 
   test('a throttled tool is tried again until the longest deadline of a function, up to 20 s apart', async () => {
@@ -340,7 +358,7 @@ describe('definition', () => {
     });
   });
 
-  test.each([definition(false), definition(true), machineDefinition()])(
+  test.each(ENGINE_NAMES.map(definition))(
     'no expression depends on differences of engines, and none throws on purpose',
     (text) => {
       expect(text).not.toMatch(/\$match\([^)]*,\s*\d+\)|D\d{4}|\$error\(|\$encodeUrlComponent|aws-sdk:lambda/);
@@ -348,18 +366,18 @@ describe('definition', () => {
   );
 
   test('the deadlines of the workflow come from limits.ts', () => {
-    const { TimeoutSeconds, States } = JSON.parse(definition(false));
+    const { TimeoutSeconds, States } = JSON.parse(definition('standard'));
     expect(States.Run.Output).toContain(`$x.deadlineAt + ${limits.deadlineGrace})`);
     expect(JSON.stringify(States.Finish.Arguments)).toContain(`$string($millis() - ${limits.lateWrite})`);
     // This is the longest maxTtl, and ten minutes for a run that begins at its end.
-    expect([TimeoutSeconds, JSON.parse(machineDefinition()).TimeoutSeconds]).toEqual([605_400, 605_400]);
+    expect([TimeoutSeconds, JSON.parse(definition('machine')).TimeoutSeconds]).toEqual([605_400, 605_400]);
   });
 
   test('nothing is left to fill in but the substitutions of CloudFormation', () => {
-    const text = definition(false);
+    const text = definition('standard');
     expect(text).not.toMatch(/<[a-zA-Z -]+(\.jsonata)?>/);
     expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
-      new Set(['${FunctionArn}', '${OutcomeFunctionArn}', '${ResultsBucket}', '${TableName}', '${ToolTimeoutSeconds}']),
+      new Set(['${Functions}', '${RepeatableTools}', '${OutcomeFunctionArn}', '${ResultsBucket}', '${TableName}']),
     );
   });
 });

@@ -30,7 +30,7 @@ describe('without options', () => {
       Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })],
     });
     const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-    expect(retentions).toEqual([30, 30, 30, 30, 30, 30]);
+    expect(retentions).toEqual(Array(8).fill(30));
     template.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [
         Match.objectLike({
@@ -71,7 +71,7 @@ test('deletionProtection, logRetention, throttling and keyRotation change the de
     Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
   });
   const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-  expect(retentions).toEqual(Array(7).fill(365));
+  expect(retentions).toEqual(Array(9).fill(365));
   const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
   template.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings: [Match.objectLike(limits)] });
   template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
@@ -190,7 +190,7 @@ describe('encryptionKey', () => {
       expect(EncryptionConfiguration).toMatchObject({ Type: 'CUSTOMER_MANAGED_KMS_KEY', KmsKeyId: key });
     }
     const groups = propertiesOf(template, 'AWS::Logs::LogGroup');
-    expect(groups).toHaveLength(7);
+    expect(groups).toHaveLength(9);
     for (const { KmsKeyId } of groups) expect(KmsKeyId).toEqual(key);
   });
 

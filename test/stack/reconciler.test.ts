@@ -22,7 +22,7 @@ const states = (...rest: string[]) => ({
   'Fn::Join': ['', ['arn:', pseudo('Partition'), ':states:', pseudo('Region'), ':', pseudo('AccountId'), ...rest]],
 });
 const [machine] = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
-const prefix = String(machine?.Properties.StateMachineName).replace(/later$/, '');
+const prefix = String(machine?.Properties.StateMachineName).replace(/standard$/, '');
 const arnOf = (type: string, id: string) => ({ 'Fn::GetAtt': [only(type, id)[0], 'Arn'] });
 const queue = arnOf('AWS::SQS::Queue', 'ReconcilerDeadLetters');
 const reconciler = arnOf('AWS::Lambda::Function', 'ReconcilerFunction');

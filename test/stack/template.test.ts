@@ -3,6 +3,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
+import { ENGINE_NAMES } from '../../functions/tasks/engines.ts';
 import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
 import { definition } from '../../lib/workflow/definition.ts';
 import { inlineFunction } from '../support/inline-function.ts';
@@ -24,19 +25,23 @@ const template = makeStack((server, handler) => {
 });
 
 describe('the template', () => {
-  test('has one state machine per task-capable tool, holding the very text of lib/workflow', () => {
-    const machines = template.findResources('AWS::StepFunctions::StateMachine');
-    expect(Object.keys(machines)).toHaveLength(2);
-    const texts = Object.values(machines).map((m) => m.Properties.DefinitionString);
-    expect(new Set(texts)).toEqual(new Set([definition(false), definition(true)]));
+  test('has one workflow for each engine, which knows its tools and those that may be repeated', () => {
+    const machines = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
+    const handler = { 'Fn::GetAtt': [Match.stringLikeRegexp('^F'), 'Arn'] };
+    const known = ["{'maybe': '", handler, "', 'always': '", handler, "'}"];
+    expect(machines.map(({ Properties }) => Properties.StateMachineType)).toEqual(['STANDARD', 'EXPRESS', 'STANDARD']);
+    for (const DefinitionSubstitutions of [
+      { Functions: { 'Fn::Join': ['', known] }, RepeatableTools: "['always']" },
+      { Functions: '{}' },
+      { StateMachines: '{}' },
+    ]) {
+      template.hasResourceProperties('AWS::StepFunctions::StateMachine', { DefinitionSubstitutions });
+    }
   });
 
   test('no state calls Lambda by an SDK integration, which ends after about 60 s', () => {
-    const machines = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
-    const used = machines.flatMap(({ Properties }) =>
-      Object.values<{ Resource?: string }>(JSON.parse(Properties.DefinitionString).States).map(
-        ({ Resource }) => Resource,
-      ),
+    const used = ENGINE_NAMES.flatMap((engine) =>
+      Object.values<{ Resource?: string }>(JSON.parse(definition(engine)).States).map(({ Resource }) => Resource),
     );
     expect(used).toContain('arn:aws:states:::lambda:invoke');
     expect(used.filter((resource) => /aws-sdk:lambda/.test(resource ?? ''))).toEqual([]);
@@ -203,7 +208,7 @@ test('no workflow logs what its states carry: arguments, answers and results (A-
   server.addTool('a', { ...tool, handler }).addTool('b', { ...tool, stateMachine });
   const machines = Object.values(Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine'));
   const logged = machines.map(({ Properties }) => Properties.LoggingConfiguration?.IncludeExecutionData);
-  expect(logged.filter((value) => value !== undefined)).toEqual([false, false]);
+  expect(logged.filter((value) => value !== undefined)).toEqual([false, false, false]);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { definition } from '../../lib/workflow/definition.ts';
 import * as known from '../../local/marks.ts';
 
 test('the embedded cloud knows the product by the names that it has', () => {
-  const RUN_STATE = JSON.parse(definition(false)).StartAt;
+  const RUN_STATE = JSON.parse(definition('standard')).StartAt;
   expect({ ...known }).toEqual({ SERVER_MARK, SOURCE_MARK, DEV_CONTEXT, RUN_STATE });
 });
 

@@ -1,5 +1,5 @@
 import { end } from '../../engine/end.ts';
-import { runTraits } from '../../tasks/engines.ts';
+import { traitsOf } from '../../tasks/engines.ts';
 import { failure } from '../../tasks/failures.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
@@ -45,7 +45,7 @@ async function endTask(
       return say(false, `Not done: ${why}`);
     }
     if (late) return say(false, 'Its deadline had passed: it is failed, as every reader was about to see');
-    const run = runTraits(stored, context.machineOf(stored.tool)?.engine).canBeStopped
+    const run = traitsOf(stored).canBeStopped
       ? 'Its run is stopped'
       : 'Its run cannot be stopped: it goes on until its tool looks, and changes nothing';
     return say(true, `${act === 'cancel' ? 'Cancelled' : 'Failed'}. ${run}`);

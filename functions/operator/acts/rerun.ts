@@ -1,4 +1,4 @@
-import { engineOf, traitsOf } from '../../tasks/engines.ts';
+import { traitsOf } from '../../tasks/engines.ts';
 import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
@@ -28,7 +28,7 @@ export async function rerunTask(
   const refuse = (message: string): Outcome =>
     told('rerun', record, operator, { done: false, message: `Not run again: ${message}` }, context);
   const tool = context.server.tools.get(record.tool);
-  if (tool?.machineArn === undefined) return refuse(noSuchTool(record));
+  if (tool?.engine === undefined) return refuse(noSuchTool(record));
   if (!isTerminal((seenNow(record, context.now()) ?? { status: 'failed' }).status)) {
     return refuse('it is still open. Cancel it first');
   }
@@ -61,14 +61,14 @@ export function rerunRefusal(
   tool: ToolFacts | undefined,
   run: RunFacts | undefined,
 ): string | undefined {
-  if (tool?.machineArn === undefined) return noSuchTool(record);
+  if (tool?.engine === undefined) return noSuchTool(record);
   if (tool.repeatable || !mayHaveRun(record, run)) return undefined;
   return `'${record.tool}' may have had effects already, and its annotations do not say that it can be repeated. --force does it all the same`;
 }
 
 /**
- * Whether a run of it may have begun. Only its own record can say no: Step Functions does not know a run that its machine
- * was deleted with, nor one without a history. And a record that says no may be wrong if the answer to its start was lost.
+ * Whether a run of it may have begun. Only its own record can say no: Step Functions knows no run without a history.
+ * And a record that says no may be wrong if the answer to its start was lost.
  */
 function mayHaveRun(record: TaskRecord, run: RunFacts | undefined): boolean {
   const { status, round, seenRound, result, events = [] } = record;
@@ -103,7 +103,7 @@ function newRecord(
       legacy,
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
       ...(tool.scopes && { scopes: tool.scopes }),
-      engine: engineOf(tool),
+      engine: tool.engine,
       inputResponses: Object.fromEntries(given.map(([name, value]) => [wireKey(0, name), JSON.stringify(value)])),
     },
     now,

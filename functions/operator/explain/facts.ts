@@ -3,7 +3,7 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
-import { isDenied, type RunFacts } from '../runs.ts';
+import { isDenied, type RunFacts, runLogsOf } from '../runs.ts';
 import { runsOf } from '../show.ts';
 import { errorOf, seenNow } from '../view.ts';
 import { misfitOf } from './misfit.ts';
@@ -16,6 +16,8 @@ export interface TaskFacts {
   readonly seen: TaskRecord | undefined;
   /** The run of its round. Undefined: nothing can be known of it. */
   readonly run: RunFacts | undefined;
+  /** Where its runs leave a trace, if they have no history. */
+  readonly runLogs: string | undefined;
   readonly tool: ToolFacts | undefined;
   /** Of a failure: the name of the error, as clients see it. For people: code decides by `seen.failure`. */
   readonly reason: string | undefined;
@@ -41,7 +43,16 @@ export async function factsOf(record: TaskRecord, payload: boolean, context: Ope
   const [run] = await runsOf(record, 1, context);
   const tool = context.server.tools.get(record.tool);
   const misfit = payload && tool ? await misfitOf(record, tool, context) : undefined;
-  return { record, now, seen, run, tool, reason: errorOf(seen ?? record)?.reason, misfit };
+  return {
+    record,
+    now,
+    seen,
+    run,
+    runLogs: runLogsOf(record, context.server),
+    tool,
+    reason: errorOf(seen ?? record)?.reason,
+    misfit,
+  };
 }
 
 export async function healthOf(record: TaskRecord | undefined, context: OperatorContext): Promise<ServerHealth> {
@@ -74,13 +85,13 @@ export function failuresOf({ run }: TaskFacts, named: RegExp): RunFacts['failure
   return (run?.failures ?? []).filter(({ error }) => named.test(error));
 }
 
-/** Whether its function or its workflow was deployed after the round began. */
+/** Whether its function or its state machine was deployed after the round began. */
 export function isDeployedSince({ record, tool, run }: TaskFacts): boolean {
   const began = run?.startedAt ?? record.createdAt;
   return tool?.changedAt !== undefined && tool.changedAt > began && record.status === 'working';
 }
 
-/** Whether the run of its round has ended. One that was seen, and is missing, was deleted with its workflow. */
+/** Whether the run of its round has ended. One that was seen, and is missing, was deleted. */
 export const isRunOver = ({ record, run }: TaskFacts): boolean =>
   run?.status === 'missing'
     ? isSeen(record)

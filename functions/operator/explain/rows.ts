@@ -34,7 +34,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'its tool is gone',
     row: '23',
-    fits: (facts) => works(facts) && facts.tool?.machineArn === undefined,
+    fits: (facts) => works(facts) && facts.tool?.engine === undefined,
     why: ({ record }) => [
       `The deployed server has no tool '${record.tool}' any more. What runs ends on its own; no round can be started again.`,
     ],

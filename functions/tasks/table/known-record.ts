@@ -1,3 +1,4 @@
+import { ENGINE_NAMES } from '../engines.ts';
 import { RecordUnknown } from '../errors.ts';
 import { RECORD_VERSION, STATUSES, type TaskRecord } from '../record.ts';
 import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
@@ -21,7 +22,7 @@ const isRecord = has(
   {
     statusMessage: isString,
     progressToken: isToken,
-    express: isBoolean,
+    engine: oneOf(...ENGINE_NAMES),
     legacy: isBoolean,
     isError: isBoolean,
     refused: objectOf(isNumber),

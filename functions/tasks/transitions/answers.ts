@@ -1,4 +1,4 @@
-import { type Engine, markOf } from '../engines.ts';
+import { type Engine, engineOf } from '../engines.ts';
 import { failure } from '../failures.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
@@ -42,14 +42,14 @@ export function refuseAnswer(record: TaskRecord, key: string, now: number): Chan
 
 /**
  * Adds answers to open questions. The write that adds the last one also begins the next round, so no task can be
- * answered but not resumed. `outstanding` are the wire keys that are open in `record`, `engine` is what its tool has now.
+ * answered but not resumed. `outstanding` are the wire keys that are open in `record`, `engine` runs the next round.
  */
 export function answer(
   record: TaskRecord,
   outstanding: readonly string[],
   answers: Readonly<Record<string, string>>,
   now: number,
-  engine: Engine = 'standard',
+  engine: Engine = engineOf(record),
 ): Change {
   // As one value: an expression that names each of some hundred answers is too long for DynamoDB.
   const inputResponses = { ...record.inputResponses, ...answers };
@@ -67,8 +67,8 @@ export function answer(
       round: record.round + 1,
       updatedAt: now,
       dueAt: dueBy(record, now + limits.firstDue),
-      ...markOf(engine),
+      ...(engine !== engineOf(record) && { engine }),
     },
-    remove: engine === 'express' ? ['refused'] : ['refused', 'express'],
+    remove: ['refused'],
   };
 }

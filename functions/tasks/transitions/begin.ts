@@ -1,4 +1,4 @@
-import { type Engine, markOf } from '../engines.ts';
+import type { Engine } from '../engines.ts';
 import { dueShard } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
@@ -40,7 +40,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ttl,
     deadlineAt: now + task.timeout,
     ...(task.accepts.length > 0 && { accepts: task.accepts }),
-    ...markOf(task.engine),
+    ...(task.engine !== undefined && task.engine !== 'standard' && { engine: task.engine }),
     ...(task.legacy && { legacy: true }),
     ...(task.progressToken !== undefined && { progressToken: task.progressToken }),
     ...(task.digest !== undefined && { digest: task.digest }),

@@ -2,7 +2,7 @@ import { ENGINES } from '../engines.ts';
 import type { TaskRecord } from '../record.ts';
 import { type Change, unmoved } from './change.ts';
 import { openEvent } from './event.ts';
-import { checkAgain, confirmStart } from './run.ts';
+import { checkAgain } from './run.ts';
 
 /**
  * A run of the round was started on Express at `at`, or earlier. Nothing can be asked about it, so the sweep comes back when
@@ -19,12 +19,7 @@ export function restartOnExpress(record: TaskRecord, now: number): Change {
   const last = record.events?.at(-1);
   // A start that was refused is tried again each minute, and is one event.
   const isRetry = last?.what === 'restarted' && now - last.at < ENGINES.express.dead;
-  return { ...change, set: { ...set, express: true }, ...(!isRetry && openEvent('restarted', record, now)) };
-}
-
-/** A round that began on Express was started again on Standard, where its tool is now. From here on its run can be seen. */
-export function restartedOnStandard(record: TaskRecord, now: number): Change {
-  return { ...confirmStart(record, now), remove: ['express'], ...openEvent('restarted', record, now) };
+  return { ...change, set: { ...set, engine: 'express' }, ...(!isRetry && openEvent('restarted', record, now)) };
 }
 
 /** On Express, no start of the round can have run: the next sweep starts it, if no other one has done so meanwhile. */

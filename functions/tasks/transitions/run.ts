@@ -1,3 +1,4 @@
+import { type Engine, engineOf } from '../engines.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { type Change, dueBy } from './change.ts';
@@ -18,7 +19,9 @@ export function checkAgain(record: TaskRecord, now: number, after: number = limi
   return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
-/** The round was started again: its first start was lost. */
-export function restarted(record: TaskRecord, now: number): Change {
-  return { ...checkAgain(record, now), ...openEvent('restarted', record, now) };
+/** The round was started again on `engine`, where its run can be seen: its first start was lost, or its run on Express died. */
+export function restarted(record: TaskRecord, engine: Engine, now: number): Change {
+  const { set, ...change } = isSeen(record) ? confirmStart(record, now) : checkAgain(record, now);
+  const moved = engine === engineOf(record) ? {} : { engine };
+  return { ...change, set: { ...set, ...moved }, ...openEvent('restarted', record, now) };
 }

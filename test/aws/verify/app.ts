@@ -38,9 +38,7 @@ if (withOptions) {
   server.addTool('pinned', { ...task, handler: pinned.currentVersion as IFunction, description: 'Is a version' });
 }
 
-const workflow = server.workflows.get('nap');
-if (workflow === undefined) throw new Error('The tool has no workflow');
 new CfnOutput(stack, 'Endpoint', { value: server.api.urlForPath('/mcp') });
-new CfnOutput(stack, 'NapMachine', { value: workflow.stateMachine.stateMachineArn });
+new CfnOutput(stack, 'NapMachine', { value: server.workflows.standard.stateMachine.stateMachineArn });
 new CfnOutput(stack, 'AuthorMachine', { value: author.stateMachineArn });
 new CfnOutput(stack, 'Results', { value: server.results.bucketName });

@@ -12,7 +12,7 @@ export const manifest: Manifest = {
   ...{ helperTools: true, questionStream: true },
   tools: [
     {
-      ...{ name: 't', description: 'd', inputSchema: { type: 'object' }, timeout: 60_000, machine: 'm' },
+      ...{ name: 't', description: 'd', inputSchema: { type: 'object' }, timeout: 60_000, engine: 'standard' },
       taskSupport: 'optional',
     },
   ],

@@ -25,7 +25,7 @@ async function started(name: string, args: object = {}): Promise<string> {
 test('show, explain and logs ask Step Functions nothing, and name the log group of its runs', async () => {
   const taskId = await started('spin', { file: '/dev/null' });
   const mark = cloud().calls.mark();
-  const group = /\/aws\/vendedlogs\/states\/[\w-]+-spin-[0-9a-f]{8}/;
+  const group = /\/aws\/vendedlogs\/states\/[\w-]+-express/;
   expect((await tasks('show', taskId)).out).toMatch(group);
   expect((await tasks('show', taskId, '--payload')).out).toContain('/dev/null');
   const explained = (await tasks('explain', taskId, '--json')).json();

@@ -37,7 +37,7 @@ const deaf = () => {
   cloud().faults.add(END_OF_MACHINE);
   cloud().faults.add({
     ...{ service: 'states', operation: 'DescribeExecution', times: 1_000 },
-    when: ({ caller }) => caller.startsWith('ServerTool'),
+    when: ({ caller }) => caller.startsWith('ServerMachine'),
     do: { error: 'ThrottlingException' },
   });
 };

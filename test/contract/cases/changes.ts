@@ -45,11 +45,12 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   finish: (record) => transitions.finish(record, { text: '[1]', asks: false, isError: true }, '{}', later),
   'finish with questions': (record) =>
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
-  restarted: (record) => transitions.restarted(record, later),
+  restarted: (record) => transitions.restarted(record, 'standard', later),
   checkAgain: (record) => transitions.checkAgain(record, later),
   awaitRun: (record) => express.awaitRun(record, later),
   restartOnExpress: (record) => express.restartOnExpress(record, later),
-  restartedOnStandard: (record) => express.restartedOnStandard({ ...record, express: true }, later),
+  'restarted on Standard': (record) =>
+    transitions.restarted({ ...record, engine: 'express', seenRound: record.round }, 'standard', later),
   startDue: (record) => express.startDue(record, later),
   'overdue, past the deadline': (record) => deadlines.overdue(record, record.deadlineAt + 86_400_000) ?? none(),
   unaskable: (record) => deadlines.unaskable({ ...record, asked: '{}' }) ?? none(),

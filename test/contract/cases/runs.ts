@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
-import { machineDefinition } from '../../../lib/workflow/definition.ts';
+import { definition } from '../../../lib/workflow/definition.ts';
 import { updateItemAt } from '../../../local/test/fixture.ts';
 import {
   AwsError,
@@ -39,7 +39,7 @@ export function runsOn(referee: () => Referee) {
     timeScale = 1,
   ) {
     const { machines } = referee();
-    const machine = machines.find(({ name }) => name.includes('echo'));
+    const machine = machines.find(({ name }) => name.endsWith('standard'));
     if (machine === undefined) throw new Error('the stack has no tool workflow');
     const invoke = async () => {
       await meanwhile();
@@ -51,14 +51,17 @@ export function runsOn(referee: () => Referee) {
 
   /** Runs the round of a tool that is a state machine, whose execution has this end. */
   async function runMachine(record: TaskRecord, outcome: object) {
-    const names: Readonly<Record<string, string>> = { TableName: referee().table, ToolTimeoutSeconds: '60' };
-    const definition = machineDefinition().replace(/\$\{(\w+)\}/g, (_, name: string) => names[name] ?? name);
+    const names: Readonly<Record<string, string>> = {
+      TableName: referee().table,
+      StateMachines: `{'${record.tool}': 'm'}`,
+    };
+    const text = definition('machine').replace(/\$\{(\w+)\}/g, (_, name: string) => names[name] ?? name);
     const arn = `arn:aws:states:${region}:123456789012:stateMachine:tool`;
     const startExecution = async () => {
       if (outcome instanceof StatesError) throw outcome;
       return outcome;
     };
-    return execute({ arn, name: 'tool', roleArn: 'r', definition }, record, {
+    return execute({ arn, name: 'tool', roleArn: 'r', definition: text }, record, {
       ...integrationsWith(async () => returned('null')),
       'arn:aws:states:::states:startExecution.sync': startExecution,
     });

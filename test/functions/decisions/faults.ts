@@ -18,7 +18,6 @@ export const REFUSALS: Readonly<Record<Names, errors.McpError>> = {
   RecordUnknown: new errors.RecordUnknown('t'),
   Unavailable: new errors.Unavailable(),
   TooManyStarts: new errors.TooManyStarts(true),
-  NoMachine: new errors.NoMachine(true),
   TaskUnread: new errors.TaskUnread('t'),
   TooManyTasks: new errors.TooManyTasks(1),
   TooManyRefused: new errors.TooManyRefused('Not valid', 1),
@@ -38,7 +37,6 @@ const ofAws = (name: string): Error => Object.assign(new Error(`The service says
 export const FAULTS: readonly Error[] = [
   ...Object.values(REFUSALS),
   new errors.TooManyStarts(false),
-  new errors.NoMachine(false),
   new InputLost('The input is lost'),
   new ResultStoreError('read', 'NoSuchKey'),
   new ResultStoreError('stored', 'SlowDown'),

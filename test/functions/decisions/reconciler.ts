@@ -1,22 +1,11 @@
 import { settleEnded } from '../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
 import { RUN_FAILURES } from '../../../functions/tasks/failures.ts';
-import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import type { Execution } from '../../support/engine/executions.ts';
-import {
-  answered,
-  END,
-  executionArn,
-  fakeContext,
-  key,
-  MINUTE,
-  machines,
-  record,
-  T0,
-  waiting,
-} from '../reconciler/fake-context.ts';
+import { executionArn } from '../../support/engine/memory.ts';
+import { answered, END, engines, fakeContext, key, MINUTE, record, T0, waiting } from '../reconciler/fake-context.ts';
 import { ended, FAULTS, failing } from './faults.ts';
 
 const onExpress = (more: Partial<TaskRecord> = {}): TaskRecord => ({
@@ -65,15 +54,14 @@ async function decided(
   run: Partial<Execution> | undefined,
   change: (context: SweepContext) => SweepContext = (same) => same,
 ) {
-  const machineOf = machines({ x: 'm', e: 'm-express' });
-  const fake = fakeContext([task], { machineOf, repeatable: new Set(['e']), log: () => {} });
+  const toolEngine = engines({ x: 'standard', e: 'express' });
+  const fake = fakeContext([task], { toolEngine, repeatable: new Set(['e']), log: () => {} });
   fake.clock.now = now;
   if (run !== undefined) fake.executions.put(executionArn(task.taskId, task.round), { startDate: T0, ...run });
   const context = change(fake.context);
   const { taskId, owner, round } = task;
   const event = {
     executionArn: executionArn(taskId, round),
-    name: executionName(taskId, round),
     status: run?.status ?? 'ABORTED',
     input: JSON.stringify({ owner, taskId, round }),
     error: run?.error ?? null,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Workflow } from '../../../functions/engine/ports.ts';
 import { startAgain } from '../../../functions/engine/start-round.ts';
+import type { Engine } from '../../../functions/tasks/engines.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
@@ -10,11 +11,12 @@ import { record } from '../tasks/applied.ts';
 /** The input of the execution that a restart of this record begins. */
 async function inputOf(of: TaskRecord) {
   const inputs: string[] = [];
-  const start = async (_record: TaskRecord, _machine: string, input: string) => void inputs.push(input);
+  const start = async (_record: TaskRecord, input: string) => void inputs.push(input);
   const whole = async (slim: TaskRecord): Promise<TaskRecord> => ({ ...slim, arguments: '{}' });
   const workflow = { start, stop: async () => {} };
-  const machineOf = () => ({ id: 'machine', engine: 'standard' as const });
-  expect(await startAgain(of, { machineOf, workflow, inputs: { whole, put: async () => {} } })).toBe('started');
+  expect(await startAgain(of, { toolEngine: () => 'standard', workflow, inputs: { whole, put: async () => {} } })).toBe(
+    'started',
+  );
   return JSON.parse(inputs[0] ?? '');
 }
 
@@ -33,14 +35,14 @@ test('an answered round is started as it was asked, or is gone with its tool (ro
     stop: async () => {},
   });
   const answered = { ...record(), arguments: '{"n":1}' };
-  const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, machine = 'm') => {
-    const machineOf = () => (machine === '' ? undefined : { id: machine, engine: 'standard' as const });
-    return startAgain(task, { machineOf, workflow, inputs: inputStore(createObjects()) });
+  const again = (task: Parameters<typeof startAgain>[0], workflow: Workflow, engine?: Engine) => {
+    const toolEngine = () => engine;
+    return startAgain(task, { toolEngine, workflow, inputs: inputStore(createObjects()) });
   };
-  expect(await again(answered, starts())).toBe('started');
-  expect(started).toEqual([[answered, 'm', roundInput(answered, '{"n":1}')]]);
-  expect(await again(answered, starts('taken'))).toBe('taken');
-  expect(await again(answered, starts(), '')).toBe('gone');
-  expect(await again(record(), starts())).toBe('gone');
+  expect(await again(answered, starts(), 'standard')).toBe('started');
+  expect(started).toEqual([[answered, roundInput(answered, '{"n":1}')]]);
+  expect(await again(answered, starts('taken'), 'standard')).toBe('taken');
+  expect(await again(answered, starts())).toBe('gone');
+  expect(await again(record(), starts(), 'standard')).toBe('gone');
   expect(started).toHaveLength(2);
 });

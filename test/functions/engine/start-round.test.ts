@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startNext } from '../../../functions/engine/start-round.ts';
 import type { ServerContext, Tool } from '../../../functions/mcp/context.ts';
 import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
-import { machineOf } from '../../../functions/mcp/wiring.ts';
 import { failure } from '../../../functions/tasks/failures.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -74,8 +73,8 @@ function serverWith(record: TaskRecord, now: number, over: Partial<ServerContext
   const inputs: string[] = [];
   const fake = clockedServer({
     workflow: {
-      start: async (_record, machine, input) => {
-        inputs.push(`${machine} ${input}`);
+      start: async (_record, input) => {
+        inputs.push(input);
       },
       stop: async () => {
         fake.did.push('stop');
@@ -98,8 +97,7 @@ describe('a poll of a task that was answered 15 seconds ago and not heard of sin
     expect(await send('tasks/get')).toContain('"status":"working"');
     expect(did).toEqual(['get', 'applyBlind']);
     expect(inputs).toHaveLength(1);
-    expect(inputs[0]).toMatch(/^required \{/);
-    expect(JSON.parse(inputs[0]?.slice('required '.length) ?? '')).toMatchObject({
+    expect(JSON.parse(inputs[0] ?? '')).toMatchObject({
       ...key,
       round: 2,
       arguments: '{"n":1}',
@@ -215,7 +213,7 @@ describe('a first round', () => {
         return put(record);
       },
     };
-    const server = { ...fake.server, tools, machineOf: machineOf(tools), store, now: () => clock.now };
+    const server = { ...fake.server, tools, store, now: () => clock.now };
     const { raw } = await modernCall(server, 'tools/call', { name: 'required' }, { capabilities: TASKS });
     return { did: fake.did, text: raw };
   };

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ServerContext } from '../../../functions/mcp/context.ts';
-import { machineOf } from '../../../functions/mcp/wiring.ts';
 import { ENGINES, type Engine, engineOf } from '../../../functions/tasks/engines.ts';
-import { NoMachine, TooManyStarts } from '../../../functions/tasks/errors.ts';
+import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { askFirst, create } from '../../../functions/tasks/transitions/begin.ts';
@@ -36,7 +35,7 @@ function serverOn(engine: Engine, refusal?: Error) {
   if (tool === undefined) throw new Error('no such tool');
   const entry = { ...tool.entry, engine };
   const tools = new Map([...fake.server.tools, ['required', { ...tool, entry }]]);
-  const server = { ...fake.server, tools, machineOf: machineOf(tools) };
+  const server = { ...fake.server, tools, toolEngine: () => engine };
   return { ...fake, server, starts };
 }
 
@@ -72,7 +71,6 @@ describe('answers to a task on Express', () => {
 
   test.each([
     ['no room', new TooManyStarts(true), { seenRound: 2, dueAt: T0 }],
-    ['no machine yet', new NoMachine(true), { seenRound: 2, dueAt: T0 }],
     ['no answer', new TooManyStarts(false), { dueAt: T0 + MINUTE }],
   ])('a start that finds %s is left to the next sweep, and repeats start nothing', async (_, refusal, left) => {
     const { server, starts, records } = serverOn('express', refusal);
@@ -119,11 +117,9 @@ describe('calls of a tool on Express', () => {
     expect(fake.starts).toEqual(['r1']);
   });
 
-  test('without a key it is withdrawn, also when the machine does not exist yet (row 2)', async () => {
-    for (const refusal of [new TooManyStarts(true), new NoMachine(true)]) {
-      const fake = serverOn('express', refusal);
-      await call(fake, {});
-      expect(fake.records.all()).toMatchObject([{ status: 'failed', ttl: 0 }]);
-    }
+  test('without a key it is withdrawn (row 2)', async () => {
+    const fake = serverOn('express', new TooManyStarts(true));
+    await call(fake, {});
+    expect(fake.records.all()).toMatchObject([{ status: 'failed', ttl: 0 }]);
   });
 });

@@ -9,7 +9,7 @@ describe('tools/call', () => {
     const inputs: string[] = [];
     const { legacy } = clients(
       fakeServer({
-        workflow: { start: async (_record, _machine, input) => void inputs.push(input), stop: async () => {} },
+        workflow: { start: async (_record, input) => void inputs.push(input), stop: async () => {} },
       }),
     );
     const call = (args: object, name = 'optional') =>

@@ -81,7 +81,7 @@ test.each([1, 2])('a long answer arrives whole, also where it is cut inside a ch
 
 test('a tool that is a state machine is one of TOOL_MACHINES', async () => {
   const { function: _, ...rest } = tool;
-  const machine: ToolEntry = { ...rest, taskSupport: 'required', machine: 'x', stateMachine: 0 };
+  const machine: ToolEntry = { ...rest, taskSupport: 'required', engine: 'machine', stateMachine: 0 };
   const tools = { tools: [machine] };
   const event = { multiValueHeaders: headers, body: ping };
   await expect(reply(event, tools)).rejects.toThrow('TOOL_MACHINES');

@@ -14,8 +14,8 @@ const direct: ToolEntry = {
   function: 1,
 };
 const { function: _, ...withoutFunction } = direct;
-const long: ToolEntry = { ...withoutFunction, name: 'long', taskSupport: 'optional', machine: 'long' };
-const { machine: __, ...withoutWorkflow } = long;
+const long: ToolEntry = { ...withoutFunction, name: 'long', taskSupport: 'optional', engine: 'standard' };
+const { engine: __, ...withoutEngine } = long;
 
 const wired = (tool: ToolEntry, inputs = [valid], outputs: (typeof valid | undefined)[] = []) =>
   wiredTools({ ...manifest, tools: [tool] }, { inputs, outputs }, ['first', 'second'], ['machine']);
@@ -35,7 +35,7 @@ test.each<[string, () => unknown, string]>([
   ['output validator', () => wired({ ...direct, outputSchema: {} }), "Tool 'direct' has no validator of results"],
   ['function', () => wired(withoutFunction), "Tool 'direct' has no function in TOOL_FUNCTIONS"],
   ['listed function', () => wired({ ...direct, function: 2 }), "Tool 'direct' has no function in TOOL_FUNCTIONS"],
-  ['workflow', () => wired(withoutWorkflow), "Tool 'long' has no workflow in the manifest"],
+  ['engine', () => wired(withoutEngine), "Tool 'long' has no engine in the manifest"],
   ['state machine', () => wired({ ...long, stateMachine: 1 }), "Tool 'long' has no state machine in TOOL_MACHINES"],
 ])('a tool without a %s is refused by name when the endpoint starts', (_, wire, problem) => {
   expect(wire).toThrow(problem);

@@ -56,24 +56,19 @@ describe('the log lines of a task', () => {
     }
   });
 
-  test('are those of its runs on Express, if it runs there and its tool still does', async () => {
-    const runs = '/aws/vendedlogs/states/S-tool-express';
+  test('are those of its runs on Express, if it runs there', async () => {
+    const runs = '/aws/vendedlogs/states/S-express';
     const tool = { ...EXPRESS_TOOL, logGroup: '/tool' };
-    const express = reading(undefined, tool, task({ express: true }));
+    const express = reading(undefined, tool, task({ engine: 'express' }));
     expect((await logsOf(KEY, { payload: false }, express.context)).hidden).toContain(
       `the lines of its runs (log group ${runs}): --payload shows them`,
     );
     expect(express.groups()).not.toContain(runs);
     await logsOf(KEY, { payload: true }, express.context);
     expect(express.groups()).toContain(runs);
-    for (const [other, record] of [
-      [tool, task()],
-      [{ logGroup: '/tool' }, task({ express: true })],
-    ] as const) {
-      const { context, groups } = reading(undefined, other, record);
-      await logsOf(KEY, { payload: true }, context);
-      expect(groups()).toEqual(['/endpoint', '/reconciler', '/tool']);
-    }
+    const standard = reading(undefined, tool, task());
+    await logsOf(KEY, { payload: true }, standard.context);
+    expect(standard.groups()).toEqual(['/endpoint', '/reconciler', '/tool']);
   });
 
   test('are read in pages, at most ten of each group', async () => {

@@ -33,7 +33,7 @@ describe('the run of an older task under the same idempotency key', () => {
   });
 
   const inputOf = (states: States, more = {}) => {
-    const server = { tools: new Map([['x', { machineArn }]]) };
+    const server = { machineArnPrefix: machineArn.replace(/x$/, '') };
     return firstInputOf({ ...record, ...more }, { server, states } as unknown as OperatorContext);
   };
 

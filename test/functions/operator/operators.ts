@@ -1,11 +1,10 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn';
 import type { OperatorContext, States, ToolFacts } from '../../../functions/operator/context.ts';
-import { engineOf } from '../../../functions/tasks/engines.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { operatorReads } from '../../../functions/tasks/table/operator-reads.ts';
 import { create, type NewTask } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeClient } from '../../support/aws-client.ts';
-import { EXPRESS, MACHINES } from '../../support/engine/executions.ts';
+import { MACHINES } from '../../support/engine/executions.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
 export const T0 = 1_700_000_000_000;
@@ -46,10 +45,10 @@ export const failing = ({ context }: { readonly context: OperatorContext }, erro
 });
 export const denied = () => Object.assign(new Error('no'), { name: 'AccessDeniedException' });
 export const arnOf = (round = 1, taskId = KEY.taskId) =>
-  `${MACHINES.replace(':stateMachine:', ':execution:')}tool:${taskId}-r${round}`;
+  `${MACHINES.replace(':stateMachine:', ':execution:')}standard:${taskId}-r${round}`;
 
-const TOOL: ToolFacts = { machineArn: `${MACHINES}tool`, repeatable: false, timeout: 10 * MINUTE };
-export const EXPRESS_TOOL = { machineArn: `${MACHINES}tool${EXPRESS}`, express: true, repeatable: true };
+const TOOL: ToolFacts = { engine: 'standard', repeatable: false, timeout: 10 * MINUTE };
+export const EXPRESS_TOOL = { engine: 'express', repeatable: true } as const;
 
 /**
  * What an operator acts with, on the engine's ports in memory, a minute after T0.
@@ -81,15 +80,11 @@ export function operatorOn(
   const context: OperatorContext = {
     server: {
       ...{ name: 'Shop/Server', region: 'eu-west-1', table: TABLE, bucket: 'b', deadLetters: {}, logGroups: {} },
-      tools,
+      ...{ machineArnPrefix: MACHINES, tools },
     },
     ...{ store: engine.store, workflow: engine.workflow, inputs: engine.inputs, results: engine.objects, states },
     reads: operatorReads(engine.dynamoDb, TABLE),
-    machineOf(name) {
-      const facts = tools.get(name);
-      if (facts?.machineArn === undefined) return undefined;
-      return { id: facts.machineArn.replace(MACHINES, ''), engine: engineOf(facts) };
-    },
+    toolEngine: (name) => tools.get(name)?.engine,
     ...{ logs: nothing, sqs: nothing, log: () => {}, who: async () => 'ann' },
     audit: (act) => void audited.push(act),
     now: () => clock.now,

@@ -4,7 +4,7 @@ import { runOf } from '../../../functions/operator/runs.ts';
 import { fakeClient } from '../../support/aws-client.ts';
 import { arnOf, denied, MINUTE, operatorOn, T0, task } from './operators.ts';
 
-const machine = 'arn:aws:states:eu-west-1:111111111111:stateMachine:S-tool';
+const machine = 'arn:aws:states:eu-west-1:111111111111:stateMachine:S-standard';
 const at = (seconds: number) => new Date(T0 + seconds * 1_000);
 const scheduled = (seconds: number, resourceType = 'lambda') => ({
   ...{ timestamp: at(seconds), type: 'TaskScheduled', taskScheduledEventDetails: { resourceType } },

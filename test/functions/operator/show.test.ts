@@ -60,21 +60,22 @@ describe('what is shown of a task', () => {
     const server = operatorOn([task({ round: 7 })]);
     expect((await shown(server)).runs.map(({ round }) => round)).toEqual([3, 4, 5, 6, 7]);
     expect((await shown(operatorOn([task({ round: 2 })]))).runs.map(({ round }) => round)).toEqual([1, 2]);
-    const express = operatorOn([task({ express: true })], EXPRESS_TOOL);
+    const express = operatorOn([task({ engine: 'express' })], EXPRESS_TOOL);
     const story = await shown(express);
     expect(story.runs).toEqual([]);
-    expect(story.links.runLogs).toBe('/aws/vendedlogs/states/S-tool-express');
+    expect(story.links.runLogs).toBe('/aws/vendedlogs/states/S-express');
     expect((await shown(operatorOn([task()], EXPRESS_TOOL))).links).not.toHaveProperty('runLogs');
-    expect((await shown(operatorOn([task({ express: true })]))).links).not.toHaveProperty('runLogs');
-    expect((await shown(operatorOn([task()], null))).runs).toEqual([]);
+    expect((await shown(operatorOn([task()]))).links).not.toHaveProperty('runLogs');
   });
 
   test('no link to a console for the account of the embedded cloud', async () => {
-    const machineArn = 'arn:aws:states:eu-west-1:000000000000:stateMachine:S';
-    const arn = `${machineArn.replace(':stateMachine:', ':execution:')}:${KEY.taskId}-r1`;
-    const server = operatorOn([task()], { machineArn });
-    server.executions.put(arn);
-    const { links, runs } = await shown(server);
+    const machineArnPrefix = 'arn:aws:states:eu-west-1:000000000000:stateMachine:S-';
+    const arn = `${machineArnPrefix.replace(':stateMachine:', ':execution:')}standard:${KEY.taskId}-r1`;
+    const { context, ...server } = operatorOn([task()]);
+    const { executions } = server;
+    executions.put(arn);
+    const local = { ...context, server: { ...context.server, machineArnPrefix } };
+    const { links, runs } = await shown({ ...server, context: local });
     expect(runs).toMatchObject([{ status: 'RUNNING' }]);
     expect(links).not.toHaveProperty('execution');
   });

@@ -18,15 +18,16 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { after } from '../../../functions/tasks/transitions/change.ts';
 import { fakeClient } from '../../support/aws-client.ts';
 import { MACHINES } from '../../support/engine/executions.ts';
-import { END, executionArn, fakeContext, GRACE, key, MINUTE, machines, record, T0, waiting } from './fake-context.ts';
+import { executionArn } from '../../support/engine/memory.ts';
+import { END, engines, fakeContext, GRACE, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
 const OVER = T0 + MINUTE + ENGINES.express.dead;
-const onExpress = { machineOf: machines({ x: 'm-express' }) };
+const onExpress = { toolEngine: engines({ x: 'express' }) };
 const express = (over: Partial<TaskRecord> = {}) =>
-  record({ express: true, arguments: '{}', seenRound: 1, dueAt: OVER, deadlineAt: T0 + 60 * MINUTE, ...over });
+  record({ engine: 'express', arguments: '{}', seenRound: 1, dueAt: OVER, deadlineAt: T0 + 60 * MINUTE, ...over });
 const failing = (error: Error) => () => Promise.reject(error);
 const changed = (task: TaskRecord, now: number, run: Run) => {
   const decision = decide(task, now, run);
@@ -91,7 +92,7 @@ describe('the end of a run', () => {
     const stateMachines = new Map([['x', `${MACHINES}own`]]);
     for (const tasks of [[], [waiting()]]) {
       const { context, did } = fakeContext(tasks, { stateMachines });
-      expect(await reconcileEnded(key, 1, { status: 'FAILED' }, context)).toBe('nothing');
+      expect(await reconcileEnded(key, executionArn('t', 1), { status: 'FAILED' }, context)).toBe('nothing');
       expect(did).toEqual(['get']);
     }
   });
@@ -212,16 +213,22 @@ test('the function reads the state machine of a tool by its index in TOOL_MACHIN
   vi.stubEnv('MACHINE_ARN_PREFIX', MACHINES);
   vi.stubEnv('TOOL_MACHINES', 'First,Second');
   const now = Date.now();
-  const task = record({ createdAt: now, updatedAt: now, deadlineAt: now + MINUTE, expiresAt: 2 * now });
+  const task = record({
+    engine: 'machine',
+    createdAt: now,
+    updatedAt: now,
+    deadlineAt: now + MINUTE,
+    expiresAt: 2 * now,
+  });
   db.on(GetCommand).resolves({ Item: task }).on(UpdateCommand).resolves({});
   states.on(DescribeExecutionCommand).resolves({ status: 'SUCCEEDED', output: '7' });
   const detail = {
-    ...{ executionArn: executionArn('t', 1), name: 't-r1', status: 'ABORTED' },
+    ...{ executionArn: executionArn('t', 1).replace('standard', 'machine'), status: 'ABORTED' },
     input: JSON.stringify({ owner: task.owner, taskId: 't', round: 1 }),
   };
   const event = { 'detail-type': 'Step Functions Execution Status Change', detail } as ReconcilerEvent;
   vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
-  await createHandler([{ name: 'x', machine: 'm', engine: 'standard', repeatable: false, stateMachine: 1 }])(event, {
+  await createHandler([{ name: 'x', engine: 'machine', repeatable: false, stateMachine: 1 }])(event, {
     getRemainingTimeInMillis: () => 60_000,
   });
   expect(states.commandCalls(DescribeExecutionCommand).map(({ args }) => args[0].input)).toEqual([

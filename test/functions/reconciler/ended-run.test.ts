@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type StatusChange, settleEnded } from '../../../functions/reconciler/ended-run.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
-import { answered, executionArn, fakeContext, record, waiting } from './fake-context.ts';
+import { executionArn } from '../../support/engine/memory.ts';
+import { answered, fakeContext, record, waiting } from './fake-context.ts';
 
 const input = roundInput(record(), '{}') ?? '';
 const change = (over: Partial<StatusChange> = {}): StatusChange => ({
   executionArn: executionArn('t', 1),
-  name: 't-r1',
   status: 'ABORTED',
   input,
   error: null,
@@ -59,9 +59,17 @@ describe('the end of a run (row 13)', () => {
     expect(records.get('t')).toEqual(task);
   });
 
+  test.each([
+    ['was started by hand, with the input of another', executionArn('by-hand', 1)],
+    ['is of another round than its input says', executionArn('t', 2)],
+    ['is on another engine than the round', executionArn('t', 1).replace('standard', 'machine')],
+  ])('changes nothing where the run %s (row 23)', async (_title, executionArn) => {
+    const { context, did } = fakeContext([record()]);
+    expect(await settleEnded(change({ executionArn }), context)).toBe('nothing');
+    expect(did).toEqual(['get']);
+  });
+
   test.each<[string, Partial<StatusChange>]>([
-    ['was started by hand, with the input of another', { name: 'by-hand' }],
-    ['is of another round than its input says', { name: 't-r2' }],
     ['has an input that is not of this server', { input: '{"n":1}' }],
     ['has no object as its input', { input: 'null' }],
     ['has an input that is not JSON', { input: '{' }],

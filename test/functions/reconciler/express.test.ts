@@ -8,16 +8,17 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { startDue } from '../../../functions/tasks/transitions/express.ts';
+import { executionArn } from '../../support/engine/memory.ts';
 import { applied } from '../tasks/applied.ts';
-import { answered, END, fakeContext, key, MINUTE, machines, record, T0 } from './fake-context.ts';
+import { answered, END, engines, fakeContext, key, MINUTE, record, T0 } from './fake-context.ts';
 
-const ON = { express: true } as const;
+const ON = { engine: 'express' } as const;
 const refusing = (error: Error) => ({ start: () => Promise.reject(error), stop: async () => {} });
 const express = (over: Partial<TaskRecord> = {}) => record({ ...ON, arguments: '{"n":1}', ...over });
 /** When its run is probably over: 5½ minutes after its first check. */
 const OVER = T0 + MINUTE + ENGINES.express.dead;
 const waits = (over: Partial<TaskRecord> = {}) => express({ seenRound: 1, dueAt: OVER, ...over });
-const onExpress = { machineOf: machines({ x: 'm-express' }) };
+const onExpress = { toolEngine: engines({ x: 'express' }) };
 const NOW = { engine: 'express', repeatable: true } as const;
 const decideNow = (task: TaskRecord, now: number) => decideExpress(task, now, NOW);
 const ENDED = { status: 'failed', error: expect.stringContaining('The run of the tool ended without a result') };
@@ -71,7 +72,7 @@ test('starts on Express and looks on Standard take turns, and each engine has it
   const many = Array.from({ length: 30 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER - i }));
   const standard = Array.from({ length: 30 }, (_, i) => record({ taskId: `s${i}`, tool: 'y', dueAt: OVER + i }));
   const { context, clock } = fakeContext([...many, ...standard], {
-    machineOf: machines({ x: 'x-express', y: 'y' }),
+    toolEngine: engines({ x: 'express', y: 'standard' }),
     workflow: refusing(new TooManyStarts(true)),
   });
   clock.now = OVER + MINUTE;
@@ -197,35 +198,28 @@ test('near its deadline nothing starts, and after it the task fails; no run is s
 });
 
 describe('a deployment has changed the engine of its tool (row 23)', () => {
-  test('to Express: a first round is not described, and waits for its own end or its deadline', async () => {
-    const { context, records, did, clock } = fakeContext([record()], onExpress);
+  test('to Express: a round on Standard is asked for and ended there, as before', async () => {
+    const { context, records, did, executions } = fakeContext([record()], onExpress);
+    executions.put(executionArn('t', 1));
     expect(await reconcile(key, true, context)).toBe('postponed');
-    clock.now = T0 + 6 * MINUTE;
-    expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'applyBlind', 'get', 'applyBlind']);
-    expect(records.get('t')).toMatchObject({ status: 'working', dueAt: Math.min(END, clock.now + limits.unknownTool) });
-  });
-
-  test('to Express: a round that Standard has seen never starts again', () => {
-    const seen = answered({ seenRound: 2 });
-    expect(decideNow(seen, T0 + MINUTE)).toMatchObject({ kind: 'postponed' });
-    expect(decideNow(seen, T0 + 6 * MINUTE)).toMatchObject({ kind: 'postponed' });
-  });
-
-  test('to Express: a round not seen starts there, and no end of a Standard run ends it', async () => {
-    const { context, records, did } = fakeContext([answered()], onExpress);
-    expect(await reconcile(key, true, context)).toBe('run_lost');
-    expect(did).toEqual(['get', 'applyBlind', 'start']);
-    expect(records.get('t')).toMatchObject({ ...ON, seenRound: 2 });
-    expect(await reconcileEnded(key, 2, { status: 'ABORTED' }, context)).toBe('nothing');
-    expect(records.get('t')?.status).toBe('working');
-  });
-
-  test('to Express: the end of its Standard run ends the task at once', async () => {
-    const { context, records } = fakeContext([record()], onExpress);
-    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, context)).toBe('run_ended');
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
+    expect(await reconcileEnded(key, executionArn('t', 1), { status: 'ABORTED' }, context)).toBe('run_ended');
     expect(records.get('t')).toMatchObject(ENDED);
   });
+
+  test.each(['express', 'machine'] as const)(
+    'to %s: a round whose start was lost starts there, and no end of another run ends it',
+    async (engine) => {
+      const { context, records, did, executions } = fakeContext([answered()], { toolEngine: engines({ x: engine }) });
+      expect(await reconcile(key, true, context)).toBe('not_restarted');
+      const written = engine === 'express' ? ['applyBlind', 'start'] : ['start', 'applyBlind'];
+      expect(did).toEqual(['get', 'describe', ...written]);
+      expect(records.get('t')).toMatchObject({ engine });
+      expect(executions.all().map(({ arn }) => arn)).toEqual([expect.stringContaining(`S-${engine}:`)]);
+      expect(await reconcileEnded(key, executionArn('t', 2), { status: 'ABORTED' }, context)).toBe('nothing');
+      expect(records.get('t')?.status).toBe('working');
+    },
+  );
 
   test('to Standard, not repeatable now: fails once its run is probably over, starts nothing', async () => {
     const later = [waits(), answered({ ...ON })];
@@ -246,7 +240,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
     expect(await reconcile(key, true, context)).toBe('run_lost');
     expect(did).toEqual(['get', 'start', 'applyBlind']);
     const { dueAt = 0, ...now } = records.get('t') ?? waits();
-    expect(now).not.toHaveProperty('express');
+    expect(now).toMatchObject({ engine: 'standard', seenRound: 1 });
     clock.now = dueAt;
     expect(await reconcile(key, true, { ...context, describe: async () => ({ status: 'RUNNING' }) })).toBe('postponed');
   });
@@ -266,7 +260,7 @@ describe('a deployment has changed the engine of its tool (row 23)', () => {
   });
 
   test('and its tool is gone: it waits for another deployment, and is not failed', async () => {
-    const { context, records, did, clock } = fakeContext([waits()], { machineOf: machines({}), repeatable: new Set() });
+    const { context, records, did, clock } = fakeContext([waits()], { toolEngine: engines({}), repeatable: new Set() });
     clock.now = OVER;
     expect(await reconcile(key, true, context)).toBe('postponed');
     expect(did).not.toContain('start');

@@ -1,10 +1,11 @@
 import type { SweepContext } from '../../../functions/reconciler/sweep.ts';
+import type { Engine } from '../../../functions/tasks/engines.ts';
 import { logEvent } from '../../../functions/tasks/log.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
-import { EXPRESS, MACHINES } from '../../support/engine/executions.ts';
-import { executionArn as arnOf, memoryEngine, TABLE } from '../../support/engine/memory.ts';
+import { MACHINES } from '../../support/engine/executions.ts';
+import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
 export const T0 = 1_700_000_000_000;
 export const MINUTE = 60_000;
@@ -36,15 +37,11 @@ export const waiting = (over: Partial<TaskRecord> = {}): TaskRecord =>
 export const answered = (over: Partial<TaskRecord> = {}): TaskRecord =>
   record({ round: 2, asked, arguments: '{"n":1}', inputResponses: { 'r1.a': '{"action":"accept"}' }, ...over });
 
-export const executionArn = (taskId: string, round: number, machine = 'm'): string => arnOf(taskId, round, machine);
-
-/** The workflows of tools by name: those of a server. */
-export const machines =
-  (ids: Readonly<Record<string, string>>): SweepContext['machineOf'] =>
-  (tool) => {
-    const id = ids[tool];
-    return id === undefined ? undefined : { id, engine: id.endsWith(EXPRESS) ? 'express' : 'standard' };
-  };
+/** What runs the tools of a server, by their names. */
+export const engines =
+  (byTool: Readonly<Record<string, Engine>>): SweepContext['toolEngine'] =>
+  (tool) =>
+    byTool[tool];
 
 /** What the reconciler gets, on the engine's ports in memory, with these tasks a minute after T0. */
 export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<SweepContext> = {}) {
@@ -60,7 +57,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
     oldestOpen: async () => undefined,
     repeatable: new Set(['x']),
     index: dueIndex(engine.dynamoDb, TABLE, 1_000),
-    machineOf: machines({ x: 'm' }),
+    toolEngine: engines({ x: 'standard' }),
     log: logEvent,
     stateMachines: new Map(),
     machineArnPrefix: MACHINES,

@@ -4,7 +4,8 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createHandler, handle, type ReconcilerEvent } from '../../../functions/reconciler/index.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
-import { executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
+import { executionArn } from '../../support/engine/memory.ts';
+import { fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const lines: string[] = [];
 beforeEach(() => {
@@ -20,7 +21,6 @@ const ended = {
   source: 'aws.states',
   detail: {
     executionArn: executionArn('t', 1),
-    name: 't-r1',
     status: 'ABORTED',
     input: roundInput(record(), '{}'),
     error: null,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { reconcile } from '../../../functions/reconciler/reconcile.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
-import { Killed } from '../../support/engine/memory.ts';
-import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
+import { executionArn, Killed } from '../../support/engine/memory.ts';
+import { answered, END, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 describe('another write in between', () => {
   const between = (change: Partial<TaskRecord>) => {

@@ -5,8 +5,9 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';
 import { MACHINES } from '../../support/engine/executions.ts';
+import { executionArn } from '../../support/engine/memory.ts';
 import { createObjects } from '../../support/engine/objects.ts';
-import { answered, END, executionArn, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
+import { answered, END, fakeContext, key, MINUTE, record, T0, waiting } from './fake-context.ts';
 
 beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -102,10 +103,15 @@ describe('a task that is due', () => {
     expect(records.get('t')?.status).toBe('failed');
   });
 
-  test('and whose tool this version of the server does not know is looked at again in five minutes', async () => {
-    const { context, records, did } = fakeContext([record({ tool: 'gone' })]);
+  test('and whose tool is gone is checked as before; a lost start waits for the tool (row 23)', async () => {
+    const working = fakeContext([record({ tool: 'gone' })]);
+    working.executions.put(executionArn('t', 1));
+    expect(await reconcile(key, true, working.context)).toBe('postponed');
+    expect(working.records.get('t')).toMatchObject({ status: 'working', seenRound: 1 });
+
+    const { context, records, did } = fakeContext([answered({ tool: 'gone' })]);
     expect(await reconcile(key, true, context)).toBe('postponed');
-    expect(did).toEqual(['get', 'applyBlind']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind']);
     expect(records.get('t')).toMatchObject({ status: 'working', dueAt: context.now() + 300_000 });
   });
 
@@ -159,7 +165,9 @@ describe('a task whose tool is a state machine', () => {
       return executions.get(arn) ?? ({ status: 'RUNNING' } as const);
     };
     await expect(reconcile(key, true, { ...context, describe })).rejects.toThrow();
-    await expect(reconcileEnded(key, 1, { status: 'FAILED' }, { ...context, describe })).rejects.toThrow();
+    await expect(
+      reconcileEnded(key, executionArn('t', 1), { status: 'FAILED' }, { ...context, describe }),
+    ).rejects.toThrow();
     expect(records.get('t')?.status).toBe('working');
   });
 });
@@ -191,7 +199,7 @@ describe('Step Functions', () => {
 describe('a run that has ended', () => {
   test('fails its task', async () => {
     const { context, records, did } = fakeContext([record({ dueAt: END })]);
-    expect(await reconcileEnded(key, 1, { status: 'ABORTED' }, context)).toBe('run_ended');
+    expect(await reconcileEnded(key, executionArn('t', 1), { status: 'ABORTED' }, context)).toBe('run_ended');
     expect(did).toEqual(['get', 'applyBlind']);
     expect(records.get('t')?.status).toBe('failed');
   });
@@ -203,7 +211,7 @@ describe('a run that has ended', () => {
     ['is in another round', answered()],
   ])('changes nothing of a task that %s', async (_title, task) => {
     const { context, records, did } = fakeContext([task]);
-    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, context)).toBe('nothing');
+    expect(await reconcileEnded(key, executionArn('t', 1), { status: 'FAILED' }, context)).toBe('nothing');
     expect(did).toEqual(['get']);
     expect(records.get('t')).toEqual(task);
   });
@@ -227,7 +235,7 @@ describe('a record that this release does not understand', () => {
 
   test('and whose run has ended is left as it is', async () => {
     const { context, did } = unknown();
-    expect(await reconcileEnded(key, 1, { status: 'FAILED' }, context)).toBe('nothing');
+    expect(await reconcileEnded(key, executionArn('t', 1), { status: 'FAILED' }, context)).toBe('nothing');
     expect(did).toEqual([]);
   });
 });

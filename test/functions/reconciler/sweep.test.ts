@@ -4,8 +4,8 @@ import { dueShard } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
 import { MACHINES } from '../../support/engine/executions.ts';
-import { TABLE } from '../../support/engine/memory.ts';
-import { END, executionArn, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
+import { executionArn, TABLE } from '../../support/engine/memory.ts';
+import { END, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
   record({ taskId, due: dueShard(taskId, 16), ...over });

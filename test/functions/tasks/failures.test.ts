@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { rerunRefusal } from '../../../functions/operator/acts/rerun.ts';
+import type { ToolFacts } from '../../../functions/operator/context.ts';
 import { FAILURES, type FailureReason, failure, RUN_FAILURES, runFailure } from '../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
@@ -10,7 +11,7 @@ import { fail } from '../../../functions/tasks/transitions/end.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const REASONS = Object.keys(FAILURES) as FailureReason[];
 const task = { tool: 'x', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
-const tool = { machineArn: 'arn', repeatable: false, timeout: 60_000 };
+const tool: ToolFacts = { engine: 'standard', repeatable: false, timeout: 60_000 };
 const created = create({ owner: 'o', taskId: 'a' }, task, 1);
 
 test('each failure has a row of explain that names its row of the crash table', () => {

@@ -6,23 +6,23 @@ import { inlineFunction } from '../../support/inline-function.ts';
 
 const stack = new Stack(new App(), 'S');
 const plain = inlineFunction(stack);
-const arn = plain.functionArn;
+const plainArn = plain.functionArn;
 
 test.each<[string, IFunction, string[]]>([
-  ['function alone', plain, [arn]],
+  ['function alone', plain, [plainArn]],
   [
     'function and every version of it: a run that began before a deployment has the one before',
     plain.currentVersion as IFunction,
-    [arn, `${arn}:*`],
+    [plainArn, `${plainArn}:*`],
   ],
   [
     'function, its versions and aliases',
     new Alias(stack, 'A', { aliasName: 'live', version: plain.currentVersion as IVersion }) as IFunction,
-    [arn, `${arn}:*`],
+    [plainArn, `${plainArn}:*`],
   ],
 ])('a tool workflow may invoke the %s', (_, handler, resources) => {
-  const { statements, substitutions } = functionRun(handler, false);
+  const { statements, arn } = functionRun(handler);
   expect(statements.map((statement) => statement.resources)).toEqual([resources]);
   expect(statements.map((statement) => statement.actions)).toEqual([['lambda:InvokeFunction']]);
-  expect(substitutions).toEqual({ FunctionArn: handler.functionArn });
+  expect(arn).toBe(handler.functionArn);
 });

@@ -11,8 +11,9 @@ interface Write {
   readonly values: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-const { Run } = (JSON.parse(definition(false)) as { States: { Run: { Output: string; Catch: { Output: string }[] } } })
-  .States;
+const { Run } = (
+  JSON.parse(definition('standard')) as { States: { Run: { Output: string; Catch: { Output: string }[] } } }
+).States;
 const finished = expressionIn(Run.Output);
 const failed = expressionIn(Run.Catch[0]?.Output ?? '');
 /** The output that a state may pass on. */

@@ -14,7 +14,7 @@ const capable = (name: string, more: Partial<ToolEntry> = {}): ToolEntry => ({
   ...base,
   name,
   taskSupport: 'optional',
-  machine: name,
+  engine: 'standard',
   ...more,
 });
 const question = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: form() } };
@@ -66,7 +66,7 @@ export function inProcess() {
       return { text: typeof json === 'string' ? json : '"text"' };
     },
     workflow: {
-      async start({ taskId }, _machine, input) {
+      async start({ taskId }, input) {
         did.push('start');
         const record = records.get(taskId);
         const text = textIn(JSON.parse(JSON.parse(input).arguments));

@@ -40,7 +40,7 @@ export const BUGS = {
       async applyBlind(key, change) {
         if (change.set.failure !== 'NotStarted') return real.store.applyBlind(key, change);
         const record = key as TaskRecord;
-        await real.workflow.start(record, record.tool, roundInput(record, '{"plan":0}') ?? '');
+        await real.workflow.start(record, roundInput(record, '{"plan":0}') ?? '');
         return true;
       },
     },
@@ -71,7 +71,7 @@ export const BUGS = {
       ...real.store,
       async apply(key, change) {
         const record = key as TaskRecord;
-        if (change.set.status === 'cancelled') await real.workflow.stop(record, record.tool).catch(() => {});
+        if (change.set.status === 'cancelled') await real.workflow.stop(record).catch(() => {});
         return real.store.apply(key, change);
       },
     },

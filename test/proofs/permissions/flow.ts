@@ -301,7 +301,7 @@ async function lost(deployed: Deployed): Promise<void> {
 
 async function lostOnce(deployed: Deployed, asks: boolean, status: string): Promise<void> {
   const refused = { error: 'ServiceException', status: 500 };
-  const caller = 'ServerToolmachineRole';
+  const caller = 'ServerMachineRole';
   const fault = deployed.cloud.faults.add({
     service: 'lambda',
     operation: 'Invoke',

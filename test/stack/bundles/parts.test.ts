@@ -49,10 +49,10 @@ test('the endpoint: bundle, manifest, validators, clients for later; none loads 
 });
 
 test('the reconciler: bundle, workflows of task-capable tools only', () => {
-  const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', machine: 'long-one-1' } as ToolEntry];
+  const tools = [...manifest.tools, { ...manifest.tools[0], name: 'long.one', engine: 'standard' } as ToolEntry];
   bundleReconciler(tools, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'mcp-task-server-aws', 'tools.json']);
-    const known = [{ name: 'long.one', machine: 'long-one-1', engine: 'standard', repeatable: false }];
+    const known = [{ name: 'long.one', engine: 'standard', repeatable: false }];
     expect(JSON.parse(readFileSync(join(folder, 'tools.json'), 'utf8'))).toEqual(known);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });

@@ -28,8 +28,8 @@ export interface ExecutionEvents {
 /** What the ARN of each machine here begins with. */
 export const MACHINES = 'arn:aws:states:eu-west-1:111111111111:stateMachine:S-';
 
-/** The end of the name of an Express machine: each of its starts is one more run, which has no name of its own. */
-export const EXPRESS = '-express';
+/** The workflow on Express: each of its starts is one more run, which has no name of its own. */
+export const EXPRESS = `${MACHINES}express`;
 
 /** How far DescribeExecution and StopExecution may be behind StartExecution, in ms. */
 const BEHIND = 5_000;
@@ -101,7 +101,7 @@ export class Executions {
 
   #start(machineArn: string, name: string, input: string): Execution {
     this.#on.starting?.(machineArn);
-    const express = machineArn.endsWith(EXPRESS);
+    const express = machineArn === EXPRESS;
     const arn = express
       ? `${machineArn.replace(':stateMachine:', ':express:')}:${name}:${this.#all.size}`
       : `${machineArn.replace(':stateMachine:', ':execution:')}:${name}`;

@@ -14,8 +14,9 @@ import { createTable, type Table } from './table.ts';
 import { fromItem, type Item, toItem } from './values.ts';
 
 export const TABLE = 'tasks';
-export const executionArn = (taskId: string, round: number, machine: string): string =>
-  executionArnOf({ taskId, round }, MACHINES + machine);
+/** The run of a round on Standard. */
+export const executionArn = (taskId: string, round: number): string =>
+  executionArnOf({ taskId, round }, `${MACHINES}standard`);
 
 /** Thrown where a process dies. */
 export class Killed extends Error {}

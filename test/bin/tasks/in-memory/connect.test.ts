@@ -27,21 +27,26 @@ afterAll(() => {
 
 const at = (minute: number) => new Date(minute * 60_000);
 const resource = (LogicalResourceId: string, ResourceType: string, minute = 0) => ({
-  ...{ LogicalResourceId, ResourceType, PhysicalResourceId: `physical ${LogicalResourceId}` },
+  ...{
+    LogicalResourceId,
+    ResourceType,
+    PhysicalResourceId: `physical ${LogicalResourceId}${LogicalResourceId === 'Workflow' ? '-standard' : ''}`,
+  },
   ...{ LastUpdatedTimestamp: at(minute), ResourceStatus: 'CREATE_COMPLETE' as const },
 });
 const MARK: ServerMark = {
   ...{
     table: 'Tasks',
     results: 'Results',
+    workflow: 'Workflow',
     deadLetters: { events: 'Letters' },
     logs: { endpoint: 'Logs', gone: 'Gone' },
   },
   tools: {
     plain: { timeout: 1_000 },
     all: {
-      ...{ workflow: 'Workflow', stateMachine: 'Machine', handler: 'Handler', logs: 'ToolLogs', repeatable: true },
-      ...{ express: true, timeout: 2_000, ttl: 3_000, scopes: ['a'] },
+      ...{ stateMachine: 'Machine', handler: 'Handler', logs: 'ToolLogs', repeatable: true },
+      ...{ engine: 'express', timeout: 2_000, ttl: 3_000, scopes: ['a'] },
     },
   },
 };
@@ -77,24 +82,21 @@ const connected = (target: object = {}) => connect({ stack: 'Shop', region: 'eu-
 describe('the server of a stack', () => {
   test('is known with its table, its queues, its log groups and its tools', async () => {
     stackOf({ [ENDPOINT]: MARK });
-    const { server, machineOf } = await connected();
+    const { server, toolEngine } = await connected();
     expect({ ...server, tools: Object.fromEntries(server.tools) }).toEqual({
       ...{ name: 'Shop/Server', region: 'eu-west-1', table: 'physical Tasks', bucket: 'physical Results' },
+      machineArnPrefix: 'physical Workflow-',
       deadLetters: { events: 'physical Letters' },
       logGroups: { endpoint: 'physical Logs', gone: '' },
       tools: {
         plain: { repeatable: false, timeout: 1_000 },
         all: {
-          ...{ machineArn: 'physical Workflow', stateMachineArn: 'physical Machine', logGroup: 'physical ToolLogs' },
-          ...{ repeatable: true, express: true, timeout: 2_000, ttl: 3_000, scopes: ['a'], changedAt: 5 * 60_000 },
+          ...{ stateMachineArn: 'physical Machine', logGroup: 'physical ToolLogs' },
+          ...{ repeatable: true, engine: 'express', timeout: 2_000, ttl: 3_000, scopes: ['a'], changedAt: 5 * 60_000 },
         },
       },
     });
-    expect([machineOf('all'), machineOf('plain'), machineOf('none')]).toEqual([
-      { id: 'physical Workflow', engine: 'express' },
-      undefined,
-      undefined,
-    ]);
+    expect([toolEngine('all'), toolEngine('plain'), toolEngine('none')]).toEqual(['express', undefined, undefined]);
   });
 
   test('is chosen by its name, where there is more than one', async () => {

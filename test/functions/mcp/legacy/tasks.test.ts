@@ -169,7 +169,11 @@ describe('making a task', () => {
   });
 
   test('refused arguments: a failed task whose result says why (A-14, C-09, C-16, C-29)', async () => {
-    const picky = manifest.tools.map((tool) => ({ ...tool, taskSupport: 'optional' as const, machine: 'm' }));
+    const picky = manifest.tools.map((tool) => ({
+      ...tool,
+      taskSupport: 'optional' as const,
+      engine: 'standard' as const,
+    }));
     const validate = Object.assign(() => false, { errors: [{ instancePath: '/n', message: 'must be number' }] });
     const tools = new Map(picky.map((entry) => [entry.name, { entry, validate, validateOutput: undefined }]));
     const { session, did } = setup({ tools });

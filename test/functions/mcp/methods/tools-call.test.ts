@@ -148,7 +148,7 @@ describe('2025-11-25 is not held to rules of 2026-07-28:', () => {
 
 test('without an idempotency key a tool gets its arguments in the order they were sent', async () => {
   const inputs: string[] = [];
-  const start = async (_record: unknown, _machine: string, input: string) => void inputs.push(input);
+  const start = async (_record: unknown, input: string) => void inputs.push(input);
   const { legacy } = clients(fakeServer({ workflow: { start, stop: async () => {} } }));
   await legacy('tools/call', { name: 'optional', arguments: { b: 1, a: 2 }, task: {} });
   expect(JSON.parse(inputs[0] ?? '').arguments).toBe('{"b":1,"a":2}');

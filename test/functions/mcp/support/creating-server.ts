@@ -27,9 +27,9 @@ export function creatingServer() {
   const fake = fakeServer({ now: () => at.now });
   const { start } = fake.server.workflow;
   const inputs: Record<string, unknown>[] = [];
-  fake.server.workflow.start = (record, machine, input) => {
+  fake.server.workflow.start = (record, input) => {
     inputs.push(JSON.parse(input));
-    return start(record, machine, input);
+    return start(record, input);
   };
   const callOf = ({ era = 'modern', key, accepts = [FORM], principal = user, task }: Asked): Call =>
     ({

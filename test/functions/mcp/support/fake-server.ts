@@ -3,7 +3,6 @@ import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
 import type { Manifest, ToolEntry } from '../../../../functions/mcp/manifest.ts';
 import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
-import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { auditLine } from '../../../../functions/tasks/audit.ts';
 import { logEvent } from '../../../../functions/tasks/log.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -32,8 +31,8 @@ export const manifest: Manifest = {
   tools: [
     entry('plain'),
     entry('picky'),
-    entry('optional', { taskSupport: 'optional', machine: 'optional', title: 'T', outputSchema: { type: 'array' } }),
-    entry('required', { taskSupport: 'required', machine: 'required', pollInterval: 3_000 }),
+    entry('optional', { taskSupport: 'optional', engine: 'standard', title: 'T', outputSchema: { type: 'array' } }),
+    entry('required', { taskSupport: 'required', engine: 'standard', pollInterval: 3_000 }),
     entry('marked', { headers: [{ header: 'Region', path: ['where', 'region'], type: 'string' }] }),
   ],
 };
@@ -53,7 +52,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
   const server: ServerContext = {
     manifest,
     tools,
-    machineOf: machineOf(over.tools ?? tools),
+    toolEngine: (tool) => (over.tools ?? tools).get(tool)?.entry.engine,
     store: ports.store,
     audit: (action, facts) => void audited.push(auditLine(action, facts)),
     workflow: ports.workflow,

@@ -19,7 +19,7 @@ export function legacyServerWith(settings: Partial<Manifest>, ...rounds: object[
   const { server, records, did, clock, change, at, elapsed } = clockedServer({
     manifest: { ...manifest, ...settings },
     workflow: {
-      async start({ taskId, round }, _machine, input) {
+      async start({ taskId, round }, input) {
         did.push('start');
         const deadlineAt = clock.now + 3_600_000;
         if (rounds.length === 0) return change(taskId, { deadlineAt });

@@ -11,7 +11,7 @@ const shown = { name: 'x', description: 'd', inputSchema: { type: 'object' } };
 
 describe('a tool of 2025-11-25 shows', () => {
   test('nothing that it does not have, and nothing of the server', () => {
-    expect(legacyWire.tool({ ...least, machine: 'm', pollInterval: 1, scopes: ['s'] })).toStrictEqual(shown);
+    expect(legacyWire.tool({ ...least, engine: 'standard', pollInterval: 1, scopes: ['s'] })).toStrictEqual(shown);
   });
 
   test('its title, its annotations, and that it may run as a task', () => {

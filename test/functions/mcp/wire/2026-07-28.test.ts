@@ -14,7 +14,7 @@ describe('a tool of 2026-07-28 shows', () => {
   const shown = { name: 'x', description: 'd', inputSchema: { type: 'object' } };
 
   test('nothing that it does not have, nothing of the server, and nothing about tasks', () => {
-    expect(wire.tool({ ...least, machine: 'm', pollInterval: 1, scopes: ['s'] })).toStrictEqual(shown);
+    expect(wire.tool({ ...least, engine: 'standard', pollInterval: 1, scopes: ['s'] })).toStrictEqual(shown);
   });
 
   test('its title, its annotations and its outputSchema, of any type', () => {

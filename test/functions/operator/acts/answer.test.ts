@@ -193,13 +193,13 @@ describe('answer of an operator', () => {
   });
 
   test('on Express starts one run, and leaves a start without an answer to the sweep', async () => {
-    const record = asking(['a'], { express: true });
+    const record = asking(['a'], { engine: 'express' });
     const { context, records, executions, did } = operatorOn([record], EXPRESS_TOOL);
     expect(await answerTask(KEY, YES, ann, context)).toMatchObject({ done: true, message: 'Answered. Round 2 runs' });
     expect(executions.all()).toHaveLength(1);
-    expect(executions.all()[0]?.arn).toContain(EXPRESS);
+    expect(executions.all()[0]?.arn).toContain(EXPRESS.replace(':stateMachine:', ':express:'));
     expect(did).toEqual(['applyBlind', 'start', 'applyBlind']);
-    expect(records.get(KEY.taskId)).toMatchObject({ round: 2, seenRound: 2, express: true });
+    expect(records.get(KEY.taskId)).toMatchObject({ round: 2, seenRound: 2, engine: 'express' });
 
     const other = operatorOn([record], EXPRESS_TOOL);
     const workflow = { ...other.context.workflow, start: async () => Promise.reject(new TooManyStarts(false)) };

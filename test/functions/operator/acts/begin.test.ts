@@ -20,7 +20,7 @@ async function rerunAfter(ms: number) {
   const context = {
     now: () => clock.now,
     server: { tools: new Map() },
-    machineOf: () => ({ id: 'machine', engine: 'standard' }),
+    toolEngine: () => 'standard',
     log: () => {},
     inputs,
     reads: operatorReads(dynamoDb, TABLE),

@@ -109,7 +109,7 @@ describe.each([
   });
 
   test('on Express stops nothing, and says that the run goes on', async () => {
-    const { context, did } = running(task({ express: true }), EXPRESS_TOOL);
+    const { context, did } = running(task({ engine: 'express' }), EXPRESS_TOOL);
     expect(await endTask(KEY, ann, context)).toMatchObject({
       done: true,
       message: `${word}. Its run cannot be stopped: it goes on until its tool looks, and changes nothing`,
@@ -172,10 +172,10 @@ test('a cancel of a task that was cancelled a moment ago stops its run once more
   expect(executions.get(arnOf(1, key.taskId))?.status).toBe('ABORTED');
 });
 
-test('a task whose tool is gone is ended all the same', async () => {
+test('a task whose tool is gone is ended all the same, with its run (row 23)', async () => {
   const { context, did } = operatorOn([task()], null);
   expect(await cancelTask(KEY, ann, context)).toMatchObject({ done: true });
-  expect(did).toEqual(['applyBlind']);
+  expect(did).toEqual(['applyBlind', 'stop']);
 });
 
 test('what is not there, and what another release wrote, is refused by name', async () => {

@@ -35,7 +35,7 @@ const made = ({ records }: ReturnType<typeof operatorOn>) => records.all().find(
 describe('a rerun of a task that may have run', () => {
   test.each([
     ['it has another reason', neverStarted({ failure: 'ToolFailed' })],
-    ['it is on Express', neverStarted({ express: true })],
+    ['it is on Express', neverStarted({ engine: 'express' })],
     ['it is in round 2', neverStarted({ round: 2 })],
     ['its run was seen', neverStarted({ seenRound: 1 })],
     ['it has a result', neverStarted({ result: '1' })],
@@ -142,9 +142,9 @@ describe('a rerun', () => {
 
   test('of a tool on Express asks Step Functions nothing, and makes a task on Express', async () => {
     const states = { send: async () => expect.unreachable() } as never;
-    const server = operatorOn([neverStarted({ express: true })], EXPRESS_TOOL, { states });
+    const server = operatorOn([neverStarted({ engine: 'express' })], EXPRESS_TOOL, { states });
     expect(await rerun(server)).toMatchObject({ done: true });
-    expect(made(server)).toMatchObject({ express: true, arguments: '{"n":1}' });
+    expect(made(server)).toMatchObject({ engine: 'express', arguments: '{"n":1}' });
   });
 
   test('of arguments that are too large for Step Functions makes no task', async () => {

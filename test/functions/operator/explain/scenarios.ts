@@ -70,22 +70,17 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'answered more than 35 s ago, its run was seen': { record: task({ round: 2, seenRound: 2 }), now: OLD },
   'works, its run has failed': { record: task(), run: 'FAILED', error: 'TypeError' },
   'works, its run has succeeded': { record: task(), run: 'SUCCEEDED' },
-  'on Express': { record: task({ express: true }), tool: EXPRESS_TOOL },
+  'on Express': { record: task({ engine: 'express' }), tool: EXPRESS_TOOL },
   'on Express, started again in this round': {
-    record: task({ express: true, events: [{ at: T0, what: 'restarted' }] }),
+    record: task({ engine: 'express', events: [{ at: T0, what: 'restarted' }] }),
     tool: EXPRESS_TOOL,
   },
   'on Express, started again in another round': {
-    record: task({ express: true, round: 2, events: [{ at: T0, what: 'restarted' }] }),
+    record: task({ engine: 'express', round: 2, events: [{ at: T0, what: 'restarted' }] }),
     tool: EXPRESS_TOOL,
   },
-  'on Express, its tool may not be repeated any more': { record: task({ express: true }) },
-  'on Standard, its tool is on Express now': { record: task(), tool: EXPRESS_TOOL },
-  'in round 2, its tool is on Express now': { record: task({ round: 2 }), tool: EXPRESS_TOOL },
-  'in round 2, which was seen, its tool is on Express now': {
-    record: task({ round: 2, seenRound: 2 }),
-    tool: EXPRESS_TOOL,
-  },
+  'on Express, its tool may not be repeated any more': { record: task({ engine: 'express' }) },
+  'on Standard, its tool is on Express now': { record: task(), run: 'RUNNING', tool: EXPRESS_TOOL },
   'deployed when its run began': { record: task(), run: 'RUNNING', tool: { changedAt: T0 } },
   'deployed after its run began': { record: task(), run: 'RUNNING', tool: { changedAt: T0 + 1 } },
   works: { record: task(), run: 'RUNNING' },
@@ -205,7 +200,7 @@ export function serverOf({ record, tool = {}, run, error, failures = [], states,
     timestamp: new Date(T0 + i),
     taskFailedEventDetails: { error: name },
   }));
-  if (states !== undefined) histories[arn.replace('S-tool:', 'S-own:')] = [...states];
+  if (states !== undefined) histories[arn.replace('S-standard:', 'S-own:')] = [...states];
   return server;
 }
 

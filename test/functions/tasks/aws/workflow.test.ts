@@ -22,7 +22,7 @@ async function answering(...answers: FakeAnswer[]) {
   const { asked, endpoint } = await fakeService(...answers);
   const options = { region: 'eu-west-1', endpoint, requestTimeout: 5_000, attempts: 3 };
   const { start, stop } = workflow(stepFunctions(options), prefix);
-  return { asked, start: () => start(record, 't', '{}'), stop: () => stop(record, 't') };
+  return { asked, start: () => start(record, '{}'), stop: () => stop(record) };
 }
 
 test('a taken name is another task’s, unless an earlier try may have taken it (rows 3 and 6)', async () => {
@@ -36,8 +36,6 @@ test.each([
   ['TooManyRequestsException'],
   ['RequestLimitExceeded'],
   ['KmsThrottlingException'],
-  ['StateMachineDoesNotExist'],
-  ['StateMachineDeleting'],
 ])('a start refused with %s is not retried: the client gets 429 at once (row 2)', async (error) => {
   const { asked, start } = await answering(refused(error));
   const thrown = await start().catch((caught: unknown) => caught);
@@ -55,6 +53,7 @@ test('a refusal is not certain if an earlier try lost its answer: it may have st
 
 test.each([
   ['AccessDeniedException', 400, 1],
+  ['StateMachineDoesNotExist', 400, 1],
   ['InternalFailure', 500, 3],
 ])('a start that fails with %s is not a quota refusal: the error is thrown unchanged', async (error, status, tries) => {
   const { asked, start } = await answering(refused(error, status));
@@ -67,7 +66,7 @@ test.each([
   ['a text', 'no answer'],
 ])('%s that did not come from Step Functions is thrown as it came', async (_title, thrown) => {
   const failing = fakeClient<SFNClient>(() => Promise.reject(thrown));
-  await expect(workflow(failing, 'arn:').start(record, 't', '{}')).rejects.toBe(thrown);
+  await expect(workflow(failing, 'arn:').start(record, '{}')).rejects.toBe(thrown);
 });
 
 test('the execution of a round has the ARN of its machine, and a name that is the round', async () => {
@@ -76,10 +75,10 @@ test('the execution of a round has the ARN of its machine, and a name that is th
   expect(await start()).toBeUndefined();
   await stop();
   expect(asked.map(({ headers, body }) => [headers['x-amz-target'], body])).toEqual([
-    ['AWSStepFunctions.StartExecution', { stateMachineArn: `${prefix}t`, name: 'a-r1', input: '{}' }],
+    ['AWSStepFunctions.StartExecution', { stateMachineArn: `${prefix}standard`, name: 'a-r1', input: '{}' }],
     [
       'AWSStepFunctions.StopExecution',
-      { executionArn: 'arn:aws:states:r:1:execution:s-t:a-r1', cause: 'The task is over' },
+      { executionArn: 'arn:aws:states:r:1:execution:s-standard:a-r1', cause: 'The task is over' },
     ],
   ]);
 });

@@ -58,8 +58,8 @@ describe('a new record keeps its arguments', () => {
   });
 
   test('on Express always, as a lost round starts again from them', () => {
-    expect(withInput(silent({ express: true }), small).record).toMatchObject({ arguments: small });
-    const { record, text = '' } = withInput(silent({ express: true }), large);
+    expect(withInput(silent({ engine: 'express' }), small).record).toMatchObject({ arguments: small });
+    const { record, text = '' } = withInput(silent({ engine: 'express' }), large);
     expect(record).toHaveProperty('inputRef');
     expect(JSON.parse(text)).toMatchObject({ arguments: large, inputResponses: {} });
   });
@@ -73,7 +73,7 @@ test('the workflow writes the arguments at a question, if the record has them no
   ]);
   expect(workflowKeeps(silent(), large)).toBe(false);
   expect(workflowKeeps(made({ inputRef: 'hash.1' }), small)).toBe(false);
-  expect(workflowKeeps(made({ express: true }), small)).toBe(false);
+  expect(workflowKeeps(made({ engine: 'express' }), small)).toBe(false);
 });
 
 test('the size of input that was moved counts beside what the record holds', () => {

@@ -146,8 +146,10 @@ describe('each change, to the letter', () => {
     expect(answer(before, ['r3.a'], { 'r3.a': '2' }, now)).toEqual({
       ...base,
       set: { inputResponses, status: 'working', round: 4, updatedAt: now, dueAt: now + 60_000 },
-      remove: ['refused', 'express'],
+      remove: ['refused'],
     });
+    const moved = answer(before, ['r3.a'], { 'r3.a': '2' }, now, 'machine');
+    expect(moved.set.engine).toBe('machine');
     expect(answer(waiting({ inputResponses: undefined as never }), ['a'], {}, now).answerCount).toBe(0);
   });
 });
@@ -171,8 +173,8 @@ describe('what a change leaves', () => {
     const full = { events, inputResponses: {} };
     expect(answer(waiting(full), ['r3.a'], { 'r3.a': '1' }, now).event).toBeUndefined();
     expect(refuseAnswer(waiting(full), 'r3.a', now).event).toBeUndefined();
-    expect(restarted(record({ events, round: 2 }), now).event).toBeUndefined();
-    expect(restarted(record({ round: 2 }), now).event).toEqual({ at: now, what: 'restarted', round: 2 });
+    expect(restarted(record({ events, round: 2 }), 'standard', now).event).toBeUndefined();
+    expect(restarted(record({ round: 2 }), 'standard', now).event).toEqual({ at: now, what: 'restarted', round: 2 });
     expect(failAsSeen(waiting(full), failed, now).event).toEqual({ at: now, what: 'failed', round: 3 });
     expect(cancel(now).event).toBeDefined();
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { definition } from '../../../../lib/workflow/definition.ts';
 import { ended, poll, runTask } from '../../../support/clients.ts';
 import { changedAssembly, useCrashCloud } from './cloud.ts';
 import { SECONDS, settles } from './row.ts';
@@ -12,22 +13,33 @@ interface Definition {
   readonly States: Record<string, Record<string, unknown>>;
 }
 
-const assembly = changedAssembly((text) => {
-  const template = JSON.parse(text) as Template;
-  const tools = resource(template, 'AWS::Lambda::Function', /^Tools/);
-  expect(tools.Timeout).toBe(300);
-  tools.Timeout = 1;
-  changeDefinition(template, /^ServerToolspin/, (definition) => {
-    expect(definition.TimeoutSeconds).toBeGreaterThan(600_000);
-    definition.TimeoutSeconds = 1;
-  });
-  changeDefinition(template, /^ServerToolevent/, ({ States }) => {
+const short = changedAssembly((text) =>
+  changed(text, (template, definition) => {
+    const tools = resource(template, 'AWS::Lambda::Function', /^Tools/);
+    expect(tools.Timeout).toBe(300);
+    tools.Timeout = 1;
+    const { States } = definition;
     States.Run = { ...States.Run, Next: 'Again' };
     // Step Functions ends an execution at 25,000 events of history.
     States.Again = { Type: 'Pass', Next: 'Again' };
-  });
+  }),
+);
+const timed = changedAssembly((text) =>
+  changed(text, (_template, definition) => {
+    expect(definition.TimeoutSeconds).toBeGreaterThan(600_000);
+    definition.TimeoutSeconds = 1;
+  }),
+);
+
+function changed(text: string, change: (template: Template, definition: Definition) => void): string {
+  const template = JSON.parse(text) as Template;
+  const machine = resource(template, 'AWS::StepFunctions::StateMachine', /^ServerStandard/);
+  const standard = JSON.parse(definition('standard')) as Definition;
+  change(template, standard);
+  delete machine.DefinitionS3Location;
+  machine.DefinitionString = JSON.stringify(standard);
   return JSON.stringify(template);
-});
+}
 
 function resource({ Resources }: Template, type: string, name: RegExp): Record<string, unknown> {
   const [found, ...more] = Object.entries(Resources).filter(([id, { Type }]) => Type === type && name.test(id));
@@ -35,16 +47,10 @@ function resource({ Resources }: Template, type: string, name: RegExp): Record<s
   return found[1].Properties;
 }
 
-function changeDefinition(template: Template, name: RegExp, change: (definition: Definition) => void): void {
-  const machine = resource(template, 'AWS::StepFunctions::StateMachine', name);
-  const definition = JSON.parse(String(machine.DefinitionString)) as Definition;
-  change(definition);
-  machine.DefinitionString = JSON.stringify(definition);
-}
-
-const { url, now, start, stored, runsOf } = useCrashCloud({ assembly });
+const clouds = { short: useCrashCloud({ assembly: short }), timed: useCrashCloud({ assembly: timed }) };
 
 test('row 7: its function times out: the task fails', async ({ task }) => {
+  const { now, url } = clouds.short;
   const since = now();
   const ran = await runTask(url(), 'sleep', { ms: 5_000 });
   settles(task, { row: 7, tookMs: now() - since, boundMs: SECONDS });
@@ -52,9 +58,10 @@ test('row 7: its function times out: the task fails', async ({ task }) => {
 });
 
 test.for([
-  ['is timed out as a whole', 'spin', { file: '/dev/null' }, 'TIMED_OUT', 'States.Timeout'],
-  ['ends with States.Runtime, which nothing can catch', 'event', {}, 'FAILED', 'States.Runtime'],
-] as const)('row 13: its run %s: the event fails the task', async ([_, tool, args, status, reason], { task }) => {
+  ['is timed out as a whole', 'timed', 'spin', { file: '/dev/null' }, 'TIMED_OUT', 'States.Timeout'],
+  ['ends with States.Runtime, which nothing can catch', 'short', 'event', {}, 'FAILED', 'States.Runtime'],
+] as const)('row 13: its run %s: the event fails the task', async ([_, of, tool, args, status, reason], { task }) => {
+  const { now, runsOf, start, stored, url } = clouds[of];
   const taskId = await start(tool, args);
   await expect.poll(() => runsOf(taskId), { interval: 20 }).toMatchObject([{ status }]);
   const since = now();

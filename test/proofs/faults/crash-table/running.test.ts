@@ -128,7 +128,7 @@ describe('with the waits of workflows a hundred times shorter', () => {
   /** How long a workflow went on with these calls, in its own time: from the first failure to the last attempt. */
   const spanOf = (operation: string, mark: number, statuses: readonly number[]): number => {
     const calls = cloud().calls.since(mark);
-    const tries = calls.filter((one) => one.operation === operation && one.caller.includes('Tool'));
+    const tries = calls.filter((one) => one.operation === operation && one.caller.startsWith('ServerStandard'));
     expect(tries.map(({ status }) => status)).toEqual(statuses);
     return ((tries.at(-1)?.at ?? Number.NaN) - (tries[0]?.at ?? Number.NaN)) * SCALE;
   };

@@ -19,8 +19,8 @@ interface Bug {
 
 const isTemplate = (name: string) => name.endsWith('.template.json');
 const isCode = (name: string) => name.endsWith('.js');
-/** In the template, state machines are JSON text within JSON. */
-const quoted = (text: string) => text.replaceAll('"', '\\"');
+/** The workflows are files of the assembly. */
+const isWorkflow = (name: string) => /asset\.[0-9a-f]+\.json$/.test(name);
 
 /**
  * Bugs that the random schedules must find: each takes away one thing that repair needs (docs/architecture/tasks.md,
@@ -30,7 +30,7 @@ export const bugs = {
   /** Finish writes without a condition. */
   'unconditional finish': {
     kind: 'overwritten',
-    file: isTemplate,
+    file: isWorkflow,
     plant: (text) =>
       text.replaceAll(
         '#status = :working AND #round = :inRound AND #deadlineAt >= :latest',
@@ -43,7 +43,10 @@ export const bugs = {
     kind: 'run twice',
     file: isCode,
     plant: (text) =>
-      text.replace(/(stateMachineArn:\w+\+\w+,name:\w+)(?=,input:)/, '$1+"-"+Math.random().toString(36).slice(2)'),
+      text.replace(
+        /(stateMachineArn:[\w$]+\+[\w$]+\([\w$]+\),name:[\w$]+)(?=,input:)/,
+        '$1+"-"+Math.random().toString(36).slice(2)',
+      ),
   },
   /** No sweep looks for what a crash left behind. */
   'no sweep': {
@@ -55,19 +58,14 @@ export const bugs = {
   /** A tool that was too busy is not called again. */
   'no second try': {
     kind: 'unexplained',
-    file: isTemplate,
+    file: isWorkflow,
     plant: (text) => text.replaceAll('? 200 : 0;', '? 0 : 0;'),
   },
   /** A run that may have happened is repeated, also if the tool may not be repeated. */
   'retry of every tool': {
     kind: 'run twice',
-    file: isTemplate,
-    plant: (text) =>
-      // The last of the errors that a run of any tool is tried again after: of some tools there are more.
-      text.replaceAll(
-        quoted('"Lambda.EfsMountTimeoutException"]'),
-        quoted('"Lambda.EfsMountTimeoutException","Lambda.SdkClientException"]'),
-      ),
+    file: isWorkflow,
+    plant: (text) => text.replace('$not($states.context.Execution.Input.tool in ${RepeatableTools})', 'false'),
   },
   /** A stream never tells of an end. */
   'streams without an end': {
@@ -114,7 +112,7 @@ export const bugs = {
     kind: 'unexplained',
     engine: 'express',
     file: isCode,
-    plant: (text) => text.replace(/\{kind:"run_lost",start:!0,(claim:!0,)?/g, '{kind:"postponed",'),
+    plant: (text) => text.replace(/\{kind:[\w$]+,start:!0,claim:!0,/, '{kind:"postponed",'),
   },
   /** An answer that was sent before starts its round again, on Express as well. */
   'express answers that each start a run': {

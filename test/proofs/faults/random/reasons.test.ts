@@ -38,7 +38,7 @@ const around = (more: Partial<Around> = {}): Around => ({
 });
 
 const strike = (more: Partial<Strike>): Strike => ({
-  ...({ service: 'lambda', operation: 'Invoke', caller: 'ServerToolecho', worker: undefined, taskId, run } as const),
+  ...({ service: 'lambda', operation: 'Invoke', caller: 'ServerStandard', worker: undefined, taskId, run } as const),
   ...({ fault: 'drop', at: 500, told: '' } as const),
   ...more,
 });

@@ -133,7 +133,9 @@ function startWasStruck({ record, strikes, around }: Case): boolean {
 function runDied({ around, run, strikes }: Case): boolean {
   const writes = strikes.filter(
     ({ operation, caller, about }) =>
-      (operation === 'UpdateItem' && caller.startsWith('ServerTool')) || about === OUTCOME || byTaskEvents({ caller }),
+      (operation === 'UpdateItem' && /^Server(Standard|Express|Machine)/.test(caller)) ||
+      about === OUTCOME ||
+      byTaskEvents({ caller }),
   );
   const gaveUp = writes.length >= FINISH_TRIES;
   return hasDied({ run, around }) && (around.stopped.has(run) || gaveUp);

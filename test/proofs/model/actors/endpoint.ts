@@ -8,7 +8,6 @@ import { pollLimit } from '../../../../functions/mcp/read/poll-limit.ts';
 import { questionId } from '../../../../functions/mcp/stream/questions.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
-import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { InternalError, McpError } from '../../../../functions/tasks/errors.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
@@ -75,11 +74,11 @@ export function requestOf(simulation: Simulation, client: string) {
 
 /** Notes who starts a first round, and whether the answer says that it could not be started. */
 function watched({ store, workflow }: Services, simulation: Simulation) {
-  const start: Services['workflow']['start'] = async (record, machine, input) => {
+  const start: Services['workflow']['start'] = async (record, input) => {
     const task = record.round === 1 ? simulation.truth.task(record.taskId) : undefined;
     if (task !== undefined) task.starters++;
     try {
-      return await workflow.start(record, machine, input);
+      return await workflow.start(record, input);
     } catch (error) {
       if (task !== undefined) task.startFailed = true;
       throw error;
@@ -119,7 +118,7 @@ function invoke(
       const server: ServerContext = {
         manifest,
         tools,
-        machineOf: machineOf(tools),
+        toolEngine: () => 'standard',
         log: () => {},
         ...services,
         audit: () => {},

@@ -1,4 +1,3 @@
-import { machineOf } from '../../../../functions/mcp/wiring.ts';
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
@@ -9,7 +8,6 @@ import { type Execution, MACHINES } from '../../../support/engine/executions.ts'
 import { createObjects } from '../../../support/engine/objects.ts';
 import type { Process } from '../simulation/process.ts';
 import type { Simulation } from '../simulation/simulation.ts';
-import { tools } from './tools.ts';
 
 /** As in functions/reconciler/index.ts: two attempts of at most 2 s, and when Lambda ends it, in ms. */
 const PATIENCE = 5_000;
@@ -52,27 +50,29 @@ function startSweep(simulation: Simulation): void {
 export function announce(simulation: Simulation, execution: Execution): void {
   const { agenda, faults } = simulation;
   const { arn: executionArn, name, status, input, error = null } = execution;
-  const change: StatusChange = { executionArn, name, status, input, error };
+  const change: StatusChange = { executionArn, status, input, error };
   agenda.add({
     label: `event: ${name} ${status}`,
     act(draw) {
       const fate = draw(100) < 100 - faults.rate ? 2 : draw(2);
       if (fate === 0) return simulation.trace(`event of ${name} lost`);
-      settle(simulation, change, 0);
-      if (fate === 1) agenda.add({ label: `event: ${name} ${status} again`, act: () => settle(simulation, change, 0) });
+      settle(simulation, name, change, 0);
+      if (fate === 1) {
+        agenda.add({ label: `event: ${name} ${status} again`, act: () => settle(simulation, name, change, 0) });
+      }
     },
   });
 }
 
 /** Lambda repeats an asynchronous invocation that failed twice, after one and two minutes. */
-function settle(simulation: Simulation, change: StatusChange, retries: number): void {
+function settle(simulation: Simulation, execution: string, change: StatusChange, retries: number): void {
   const again = () => {
     if (retries < 2)
       simulation.agenda.at(simulation.agenda.now() + MINUTE * (retries + 1), () =>
-        settle(simulation, change, retries + 1),
+        settle(simulation, execution, change, retries + 1),
       );
   };
-  const process = simulation.start({ name: `settles ${change.name}`, patience: PATIENCE, most: MOST, died: again });
+  const process = simulation.start({ name: `settles ${execution}`, patience: PATIENCE, most: MOST, died: again });
   settleEnded(change, sweepContext(simulation, process)).then(process.end, (error: unknown) => {
     simulation.checkError(error, process.name);
     process.end();
@@ -87,7 +87,7 @@ function sweepContext(simulation: Simulation, process: Process): SweepContext {
     oldestOpen: async () => undefined,
     inputs: inputStore(createObjects()),
     results: createObjects(),
-    machineOf: machineOf(tools),
+    toolEngine: () => 'standard',
     log: () => {},
     repeatable: new Set(),
     stateMachines: new Map(),

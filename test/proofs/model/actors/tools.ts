@@ -21,7 +21,7 @@ const entries = TOOLS.map(
     inputSchema: { type: 'object' },
     taskSupport: 'optional',
     timeout: TIMEOUTS[name],
-    machine: name,
+    engine: 'standard',
     ...(name === 'first' && { askFirst: firstQuestions }),
   }),
 );
@@ -44,14 +44,9 @@ export const tools: ReadonlyMap<string, Tool> = new Map(
   entries.map((entry) => [entry.name, { entry, validate: () => true, validateOutput: undefined }]),
 );
 
-/** The tool workflow of each, as AWS and the embedded cloud run it. */
-export const definitions: ReadonlyMap<string, string> = new Map(
-  TOOLS.map((name) => [
-    name,
-    definition(name === 'repeatable')
-      .replaceAll('${ToolTimeoutSeconds}', String(TIMEOUTS[name] / 1_000))
-      .replaceAll('${TableName}', 'tasks')
-      .replaceAll('${ResultsBucket}', 'results')
-      .replaceAll('${FunctionArn}', name),
-  ]),
-);
+/** The workflow of the tools, as AWS and the embedded cloud run it. The name of each tool is that of its function. */
+export const toolWorkflow = definition('standard')
+  .replaceAll('${Functions}', `{${TOOLS.map((name) => `'${name}': '${name}'`).join(', ')}}`)
+  .replaceAll('${RepeatableTools}', "['repeatable']")
+  .replaceAll('${TableName}', 'tasks')
+  .replaceAll('${ResultsBucket}', 'results');

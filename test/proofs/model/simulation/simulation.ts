@@ -16,7 +16,7 @@ import { type Execution, MACHINES } from '../../../support/engine/executions.ts'
 import { createTable, type Table, type Update, type Written } from '../../../support/engine/table.ts';
 import { fromItem } from '../../../support/engine/values.ts';
 import { announce } from '../actors/reconciler.ts';
-import { ASK_FIRST, definitions, manifest } from '../actors/tools.ts';
+import { ASK_FIRST, manifest, toolWorkflow } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
 import { createTruth, type TaskTruth, type Truth } from '../checks/truth.ts';
 import { checkWrite, SKEW } from '../checks/writes.ts';
@@ -74,7 +74,7 @@ export interface Simulation {
   checkAnswered(taskId: string, keys: readonly string[]): void;
   /** Nothing fails but by the faults of the run. */
   checkError(error: unknown, where: string): void;
-  runOf(record: Pick<TaskRecord, 'tool' | 'taskId' | 'round'>): Execution | undefined;
+  runOf(record: Pick<TaskRecord, 'taskId' | 'round'>): Execution | undefined;
 }
 
 export const T0 = 1_700_000_000_000;
@@ -139,8 +139,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
     const open = [...truth.tasks.values()].filter(clearlyOpen).length;
     if (open > manifest.maxOpenTasks) truth.violated(`An owner has ${open} open tasks`);
   };
-  const runOf: Simulation['runOf'] = ({ tool, ...round }) =>
-    stepFunctions.get(executionArnOf(round, `${MACHINES}${tool}`));
+  const runOf: Simulation['runOf'] = (round) => stepFunctions.get(executionArnOf(round, `${MACHINES}standard`));
 
   const carry =
     (process: Process): Carry =>
@@ -195,9 +194,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
     (arn, error) => stepFunctions.fail(arn, error),
   );
   const roundOf = ({ task }: ToolEvent) => truth.round(task?.taskId ?? '', task?.round ?? 0);
-  const machines = new Map(
-    [...definitions].map(([name, text]) => [`${MACHINES}${name}`, machineOf(name, parts.definition(text))]),
-  );
+  const machines = new Map([[`${MACHINES}standard`, machineOf('standard', parts.definition(toolWorkflow))]]);
   const stepFunctions = createStepFunctions(
     {
       machines,

@@ -81,11 +81,7 @@ export function operatorsIn({ planned, lives, connect, storm, bug = (real) => re
     const context = connect(UNHARMED, () => {});
     const now = context.now();
     const id = newTaskKey({ kind: 'anonymous' }, now).taskId.slice(0, -END) + taskId.slice(-END);
-    const twin = create(
-      { owner: `task#${id}`, taskId: id },
-      { ...TWIN, engine: context.machineOf(TWIN.tool)?.engine },
-      now,
-    );
+    const twin = create({ owner: `task#${id}`, taskId: id }, { ...TWIN, engine: context.toolEngine(TWIN.tool) }, now);
     // It works on while it is searched for.
     await begin(twin, JSON.stringify({ ms: TWIN_MS }), context);
     return id;

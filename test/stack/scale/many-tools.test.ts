@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App, Stack } from 'aws-cdk-lib';
+import { expect, test } from 'vitest';
+import { anonymous, McpTaskServer } from '../../../lib/index.ts';
+import { startCloud } from '../../../local/cloud.ts';
+import { runTask } from '../../support/clients.ts';
+import { useAssembly } from '../../support/cloud.ts';
+import { inlineFunction } from '../../support/inline-function.ts';
+
+const assembly = useAssembly('test/stack/scale/app.ts');
+
+test('100 tools, each a function of its own, fit into one stack of CloudFormation', () => {
+  const text = readFileSync(join(assembly, 'Many.template.json'), 'utf8');
+  const { Resources } = JSON.parse(text) as { Resources: Readonly<Record<string, { Type: string }>> };
+  const resources = Object.values(Resources);
+  const bytes = Buffer.byteLength(text);
+  console.log(`100 tools: ${bytes} bytes of template, ${resources.length} resources`);
+  expect(bytes).toBeLessThanOrEqual(900_000);
+  expect(resources.length).toBeLessThanOrEqual(500);
+  expect(resources.filter(({ Type }) => Type === 'AWS::StepFunctions::StateMachine')).toHaveLength(3);
+  // A policy document of a role takes 10,240 characters in all, a managed policy 6,144.
+  expect(resources.filter(({ Type }) => Type === 'AWS::Lambda::Function').length).toBeGreaterThan(100);
+});
+
+test('of 100 tools the first, the 50th and the last complete their tasks', async () => {
+  const cloud = await startCloud({ assembly, onLog: () => {} });
+  try {
+    for (const i of [1, 50, 100]) {
+      const name = `profile_dataset_${i}`;
+      expect(await runTask(`${cloud.url}/mcp`, name)).toMatchObject({
+        status: 'completed',
+        result: { structuredContent: { columns: [{ name }] } },
+      });
+    }
+  } finally {
+    await cloud.stop();
+  }
+});
+
+test('the 101st tool is refused by its name, with the number', () => {
+  const stack = new Stack(new App(), 'S');
+  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const handler = inlineFunction(stack);
+  const add = (i: number) =>
+    server.addTool(`tool_${i}`, {
+      handler,
+      description: 'd',
+      inputSchema: { type: 'object' },
+      taskSupport: 'optional',
+    });
+  for (let i = 1; i <= 100; i++) add(i);
+  expect(() => add(101)).toThrow("Tool 'tool_101': a server has at most 100 tools, and this is one more");
+});
