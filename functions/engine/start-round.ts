@@ -75,7 +75,7 @@ async function overBefore(record: TaskRecord, context: RunContext): Promise<Firs
     logUnexpected(error, 'over before its start', context);
   });
   // An end that its run has written holds the start of that run.
-  const ran = seen?.events?.some(({ startedAt }) => startedAt !== undefined) ?? true;
+  const ran = seen?.events.some(({ startedAt }) => startedAt !== undefined) ?? true;
   return seen === undefined || ran ? { start: 'started' } : { start: 'over', seen };
 }
 

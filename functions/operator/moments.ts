@@ -1,7 +1,5 @@
 import type { TaskRecord } from '../tasks/record.ts';
-import { isInteger, isNumber, isObject, isString } from '../tasks/shape.ts';
 import type { RunFacts } from './runs.ts';
-import { errorOf } from './view.ts';
 
 /** One thing that happened to a task. */
 export interface Moment {
@@ -21,8 +19,8 @@ export interface Moment {
 
 /** What happened, the oldest first: what the record holds, and the runs that Step Functions knows. */
 export function momentsOf(record: TaskRecord, runs: readonly RunFacts[]): Moment[] {
-  const stored = storedIn(record);
-  const moments = [...(stored.length > 0 ? stored : impliedBy(record)), ...runs.flatMap(ofRun)];
+  const stored = record.events.map(({ retries: _, ...event }) => event);
+  const moments: Moment[] = [...stored, ...runs.flatMap(ofRun)];
   const timeOf = (moment: Moment) => Math.max(moment.at, ...failuresBefore(moment, runs));
   return moments.toSorted((a, b) => timeOf(a) - timeOf(b) || rankOf(a) - rankOf(b));
 }
@@ -45,37 +43,6 @@ function rankOf({ what }: Moment): number {
   const order = [['created', 'answered'], ['run started'], ['attempt failed'], OUTCOMES];
   const rank = order.findIndex((names) => names.includes(what));
   return rank === -1 ? order.length : rank;
-}
-
-/** The record's own list. Fields of the wrong type are left out: another release may have written it. */
-function storedIn(record: TaskRecord): Moment[] {
-  const { events } = record as { readonly events?: unknown };
-  return (Array.isArray(events) ? events : []).flatMap((event: unknown): Moment[] => {
-    if (!isObject(event) || !isNumber(event.at) || !isString(event.what)) return [];
-    const { at, what, round, by, who, reason, startedAt } = event;
-    return [
-      {
-        at: Number(at),
-        what: String(what),
-        ...(isInteger(round) && { round: Number(round) }),
-        ...(isString(by) && { by: String(by) }),
-        ...(isString(who) && { who: String(who) }),
-        ...(isString(reason) && { reason: String(reason) }),
-        ...(isNumber(startedAt) && { startedAt: Number(startedAt) }),
-      },
-    ];
-  });
-}
-
-/** What a record without such a list says. */
-function impliedBy(record: TaskRecord): Moment[] {
-  const { createdAt, updatedAt, status, round } = record;
-  const error = errorOf(record)?.reason;
-  const last = { at: updatedAt, what: status === 'input_required' ? 'asked' : status, round, ...(error && { error }) };
-  return [
-    { at: createdAt, what: 'created', round: 1 },
-    ...(status === 'working' && updatedAt === createdAt ? [] : [last]),
-  ];
 }
 
 /** A run that succeeded has written an outcome, whatever the outcome is. */

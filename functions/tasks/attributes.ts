@@ -55,6 +55,7 @@ export const SEEN = [
   'arguments',
   'inputResponses',
   'inputRef',
+  'events',
 ] as const;
 
 /** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */

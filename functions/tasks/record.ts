@@ -96,8 +96,8 @@ export interface TaskRecord {
   readonly seenRound?: number;
   /** DynamoDB TTL, in seconds since the epoch. */
   readonly expiresAt: number;
-  /** What happened to the task, oldest first: for operators (docs/events.md). Older records have none. */
-  readonly events?: readonly TaskEvent[];
+  /** What happened to the task, oldest first: for operators (docs/events.md). */
+  readonly events: readonly TaskEvent[];
 }
 
 /** One change of a task, written together with it. */

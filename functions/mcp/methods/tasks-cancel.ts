@@ -69,7 +69,7 @@ export async function cancelRequest(
 }
 
 /** After the inline window the call has its answer, which names the task. */
-function waits({ status, createdAt, events = [] }: TaskRecord, server: ServerContext): boolean {
+function waits({ status, createdAt, events }: TaskRecord, server: ServerContext): boolean {
   const resumedAt = events.findLast(({ what }) => what === 'answered')?.at ?? createdAt;
   return (
     status === 'input_required' || (status === 'working' && server.now() < resumedAt + server.manifest.inlineWindow)

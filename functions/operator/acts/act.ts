@@ -45,7 +45,7 @@ export async function readRecord(key: TaskKey, payload: boolean, context: Operat
 
 /** The change as one of an operator: its event says who and why, also in a record that takes no more events of others. */
 export function byOperator(record: TaskRecord, change: Change, what: TaskEvent['what'], operator: Operator): Change {
-  const { round, events = [] } = record;
+  const { round, events } = record;
   const theirs = events.filter(({ by }) => by === 'operator').length;
   if (change.event === undefined && theirs >= limits.events.others) return change;
   const at = change.set.updatedAt ?? record.updatedAt;

@@ -35,11 +35,11 @@ async function create(made: TaskRecord, args: string, context: OperatorContext, 
 }
 
 const isSame = (a: TaskRecord, b: TaskRecord): boolean => {
-  const [first, other] = [a.events?.[0], b.events?.[0]];
+  const [first, other] = [a.events[0], b.events[0]];
   return a.createdAt === b.createdAt && first?.who === other?.who && first?.reason === other?.reason;
 };
 
-function alreadyDone({ taskId, events = [], status }: TaskRecord): Began {
+function alreadyDone({ taskId, events, status }: TaskRecord): Began {
   const { who, reason } = events[0] ?? {};
   const by = who === undefined ? '' : ` by ${who}${reason ? ` (“${reason}”)` : ''}`;
   const message = `Not run again: it was run again before${by}, as ${taskId}, which is ${status}. Act on that task, or use --force`;

@@ -71,7 +71,7 @@ export function rerunRefusal(
  * And a record that says no may be wrong if the answer to its start was lost.
  */
 function mayHaveRun(record: TaskRecord, run: RunFacts | undefined): boolean {
-  const { status, round, seenRound, result, events = [] } = record;
+  const { status, round, seenRound, result, events } = record;
   const saysNo =
     traitsOf(record).hasHistory &&
     status === 'failed' &&

@@ -16,7 +16,7 @@ export const EXPRESS_ROWS = [
       record.status === 'working' && seen?.status === 'working' && !traitsOf(record).hasHistory,
     why: ({ record, tool, runLogs }: TaskFacts): readonly string[] => [
       'It works on Express: AWS keeps no history of its run, so nothing can be asked about it.',
-      ...(record.events?.some(({ what, round = 1 }) => what === 'restarted' && round === record.round)
+      ...(record.events.some(({ what, round = 1 }) => what === 'restarted' && round === record.round)
         ? ['A run of this round has died: the sweep starts the round again.']
         : []),
       tool?.repeatable === false

@@ -26,7 +26,7 @@ export const times = (count: number): string => (count === 1 ? 'once' : `${count
 
 /** By whom it was ended, if that was an operator: ` by ann: “INC-7”`. */
 export function operatorOf({ record }: TaskFacts): string {
-  const event = record.events?.findLast(({ what }) => what === record.status);
+  const event = record.events.findLast(({ what }) => what === record.status);
   if (event?.by !== 'operator') return '';
   return ` by ${event.who ?? 'an operator'}${event.reason === undefined ? '' : `: “${event.reason}”`}`;
 }

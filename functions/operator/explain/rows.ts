@@ -24,7 +24,7 @@ export const ROWS: readonly Row[] = [
     fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
     why: ({ record }) => [
       `Its tool has asked its client in round ${record.round}, and waits for an answer since ${utc(record.updatedAt)}.`,
-      ...(record.events?.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
+      ...(record.events.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
         ? ['The client has sent answers that are not valid.']
         : []),
       'Nothing runs meanwhile.',
@@ -148,7 +148,7 @@ export const ROWS: readonly Row[] = [
     name: 'its result is an error',
     row: '',
     fits: ({ seen }) => seen?.status === 'completed' && seen.isError === true,
-    why: ({ record: { events = [] }, run }) => [
+    why: ({ record: { events }, run }) => [
       run?.status === 'missing' && events.every(({ startedAt }) => startedAt === undefined)
         ? 'Its arguments were refused before its tool ran.'
         : 'Its tool returned an error, which the client shows to the model.',

@@ -5,6 +5,11 @@ import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, obje
 
 const isToken: Check = (value) => isString(value) || isNumber(value);
 
+const isEvent = has(
+  { at: isNumber, what: isString },
+  { round: isInteger, by: isString, startedAt: isNumber, retries: isInteger, who: isString, reason: isString },
+);
+
 const isRecord = has(
   {
     owner: isString,
@@ -18,6 +23,7 @@ const isRecord = has(
     ttl: isNumber,
     deadlineAt: isNumber,
     expiresAt: isNumber,
+    events: listOf(isEvent),
   },
   {
     statusMessage: isString,
@@ -45,7 +51,6 @@ const isRecord = has(
     seenRound: isInteger,
     rerunOf: isString,
     kept: isString,
-    events: listOf(has({ at: isNumber, what: isString })),
   },
 );
 

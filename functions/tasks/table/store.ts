@@ -112,7 +112,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     async create(record) {
       const put: PutInput = {
         TableName: table,
-        Item: { ...record, ...(by && record.events && { events: record.events.map(writtenBy(by)) }) },
+        Item: { ...record, ...(by && { events: record.events.map(writtenBy(by)) }) },
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
       };
@@ -191,7 +191,7 @@ export function updateExpression(change: Change, by?: Writer) {
   const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
   if (change.event !== undefined) {
     const event = value('event', [{ ...change.event, ...(by && { by }) }]);
-    sets.push(`${name('events')} = list_append(if_not_exists(${name('events')}, ${value('noEvents', [])}), ${event})`);
+    sets.push(`${name('events')} = list_append(${name('events')}, ${event})`);
   }
   const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
   return {

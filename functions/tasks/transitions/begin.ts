@@ -57,7 +57,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
 
 /** A task that ends before it starts: its arguments were refused, and the caller asked for a task (A-14, C-07). */
 export function createRefused(record: TaskRecord, result: string): TaskRecord {
-  const { due: _due, dueAt: _dueAt, events = [], ...rest } = record;
+  const { due: _due, dueAt: _dueAt, events, ...rest } = record;
   const ended = { at: record.createdAt, what: 'completed' } as const;
   return { ...rest, status: 'completed', result, isError: true, events: [...events, ended] };
 }

@@ -45,7 +45,7 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
   const kept = Object.fromEntries(
     Object.entries(record).filter(([field]) => !gone.has(field)),
   ) as unknown as TaskRecord;
-  const events = change.event ? { events: [...(record.events ?? []), change.event] } : {};
+  const events = change.event ? { events: [...record.events, change.event] } : {};
   return { ...kept, ...change.set, ...events };
 }
 
@@ -53,7 +53,7 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
  * Whether a change whose conditions did not hold was made all the same: the AWS client repeats a write whose answer was
  * lost. Its event shows that.
  */
-export function isWritten({ events = [] }: TaskRecord, { event }: Change): boolean {
+export function isWritten({ events }: TaskRecord, { event }: Change): boolean {
   const same = ({ at, what, who, reason }: TaskEvent) =>
     at === event?.at && what === event.what && who === event.who && reason === event.reason;
   return events.some(same);

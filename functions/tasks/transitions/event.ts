@@ -3,7 +3,7 @@ import type { TaskEvent, TaskRecord } from '../record.ts';
 
 /** For the change of a task that goes on. Nothing once its record holds enough events: then only its end is added. */
 export function openEvent(what: TaskEvent['what'], record: TaskRecord, at: number): { readonly event?: TaskEvent } {
-  if ((record.events?.length ?? 0) >= limits.events.others) return {};
+  if (record.events.length >= limits.events.others) return {};
   return { event: { at, what, ...roundOf(record) } };
 }
 

@@ -16,7 +16,7 @@ export function awaitRun(record: TaskRecord, at: number): Change {
 /** The round starts again on Express. Write it before the start: each start there is one more run. */
 export function restartOnExpress(record: TaskRecord, now: number): Change {
   const { set, ...change } = awaitRun(record, now);
-  const last = record.events?.at(-1);
+  const last = record.events.at(-1);
   // A start that was refused is tried again each minute, and is one event.
   const isRetry = last?.what === 'restarted' && now - last.at < ENGINES.express.dead;
   return { ...change, set: { ...set, engine: 'express' }, ...(!isRetry && openEvent('restarted', record, now)) };

@@ -8,7 +8,7 @@ import { fakeServer } from '../support/fake-server.ts';
 
 const record: TaskRecord = {
   ...{ owner: 'o', taskId: 't', version: 1, status: 'working', round: 2, tool: 'machine', ttl: 60_000, expiresAt: 0 },
-  ...{ createdAt: 100, updatedAt: 200, deadlineAt: 900 },
+  ...{ createdAt: 100, updatedAt: 200, deadlineAt: 900, events: [] },
 };
 
 describe('what a reader sees', () => {
