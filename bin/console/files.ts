@@ -13,8 +13,9 @@ const NAME = /^(?:task\/)?[a-z-]+\.([a-z]+)$/;
 /** A file of the page, with its type. */
 export function pageFile(name: string): { readonly type: string; readonly body: Buffer } | undefined {
   const type = TYPES[NAME.exec(name)?.[1] ?? ''];
+  if (type === undefined) return undefined;
   const path = placeOf(name);
-  return type === undefined || !existsSync(path) ? undefined : { type, body: readFileSync(path) };
+  return existsSync(path) ? { type, body: readFileSync(path) } : undefined;
 }
 
 /** The path of a file. The build puts the library beside the page; in this repository it is in node_modules. */

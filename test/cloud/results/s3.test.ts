@@ -186,7 +186,7 @@ describe('the store of results against it', () => {
     await storeIn(before).put({ ...key, round: 2 }, '2');
     const [folder = ''] = before.buckets;
     await before.stop();
-    writeFileSync(join(dataDir, 's3', folder, 'new'), '{"key":"results/h');
+    writeFileSync(join(dataDir, 's3', folder, `${'0'.repeat(64)}.new`), '{"key":"results/h');
 
     const after = await startCloud({ assembly, dataDir });
     expect(await storeIn(after).get(key)).toBe(large);
