@@ -80,24 +80,6 @@ describe('a record that this release does not understand', () => {
     stream.close();
   });
 
-  test('holds up no slot of a new task (C-37)', async () => {
-    const owner = 'an owner';
-    const store = taskStore(dynamoDbOf(cloud(), 'administrator'), table());
-    const now = cloud().clock.now();
-    const keyOf = () => newTaskKey({ kind: 'verified', key: owner }, now);
-    for (let i = 0; i < 3; i++) {
-      const key = keyOf();
-      expect(await store.takeSlot(key, 3, now, now)).toBe(true);
-      await put({ ...ofLater('x'), ...key });
-    }
-    for (let i = 0; i < 3; i++) {
-      const key = keyOf();
-      expect(await store.takeSlot(key, 3, now, now)).toBe(true);
-      await store.create(create(key, task, now));
-    }
-    expect(await store.takeSlot(keyOf(), 3, now, now)).toBe(false);
-  });
-
   test('is postponed by the sweep without an error, unchanged for the release that knows it', async () => {
     const later = { ...ofLater('a session'), tool: 'ask' };
     await put(later);

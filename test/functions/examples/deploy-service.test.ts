@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test, vi } from 'vitest';
 import { handler } from '../../../functions/examples/deploy-service.ts';
-import type { InputResponse, ToolEvent, ToolResult } from '../../../functions/tool/index.ts';
+import type { InputResponse, ToolResult } from '../../../functions/tool/index.ts';
 import { runTool } from '../../../functions/tool/testing.ts';
 
 // Files share a process: another one may have loaded what is replaced here.
@@ -120,34 +120,4 @@ test('takes no further step once the task is cancelled', async () => {
   const { result, progress } = await runTool(handler, args, { answers: { confirm }, cancelInRound: 2 });
   expect(result).toMatchObject({ isError: true });
   expect(progress).toHaveLength(1);
-});
-
-test('taken up again after a crash, does not repeat what was done', async () => {
-  const memory: string[] = [];
-  const reports: string[] = [];
-  const host = {
-    async progress(_task: unknown, message: string) {
-      reports.push(message);
-      if (reports.length === 3) throw new Error('crash');
-      return true;
-    },
-    alive: async () => true,
-    remember: async (_task: unknown, text: string) => memory.push(text) > 0,
-    recall: async () => memory.at(-1),
-    keep: async (_task: unknown, result: unknown) => result,
-  };
-  const task = { taskId: 't', owner: 'o', table: 't', results: 'r', round: 2, deadline: 0 };
-  const event = (attempt: number): ToolEvent => ({
-    name: 'deploy_service',
-    arguments: args,
-    task: { ...task, attempt },
-    accepts: [],
-    inputResponses: { confirm: accept({ confirm: true, strategy: 'all-at-once' }) },
-    requestState: null,
-  });
-  await expect(handler.runWith(event(0), host)).rejects.toThrow('crash');
-  expect(memory).toHaveLength(2);
-  expect(await handler.runWith(event(1), host)).toMatchObject({ structuredContent: { deployed: true } });
-  expect(memory).toHaveLength(4);
-  expect(reports.slice(3).map((message) => message.slice(0, 8))).toEqual([1, 2, 3, 4].map((step) => `Step ${step}/4`));
 });

@@ -4,7 +4,6 @@ import { type HeldCall, holdFor, openHeld } from '../../../../functions/mcp/stre
 import { hold, logMessage, progressMessage } from '../../../../functions/mcp/stream/hold.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
-import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
@@ -105,26 +104,6 @@ describe('a held call', () => {
     });
     const { all } = await here.frames('call', 'legacy', { _meta: { progressToken: 'p' } });
     expect(all.filter((frame) => !frame.startsWith(':'))).toHaveLength(3);
-  });
-});
-
-describe('a held call too many (C-37)', () => {
-  test('is to be resumed later in 2025-11-25', async () => {
-    const here = setup();
-    here.server.store.openStream = async () => undefined;
-    const { all, messages, elapsed } = await here.frames('result');
-    expect([messages, elapsed]).toEqual([[], 0]);
-    expect(all.at(-1)).toContain(`retry: ${limits.streamRetryAfter}\n`);
-  });
-
-  test('learns in 2026-07-28 that its tool still runs', async () => {
-    const here = setup();
-    here.server.store.openStream = async () => undefined;
-    const { messages, elapsed } = await here.frames('call', 'modern', { _meta: { progressToken: 'p' } });
-    expect(messages).toMatchObject([
-      { id: 7, result: { content: [{ text: expect.stringContaining('still running') }] } },
-    ]);
-    expect(elapsed).toBe(0);
   });
 });
 
