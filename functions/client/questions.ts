@@ -8,13 +8,19 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 type Listener = (question: Question, id: string) => Promise<Answer>;
 const listeners = new WeakMap<KnownClient, Map<string, Listener>>();
 
+export interface Listening {
+  /** Rejects with an error of `onQuestion`. */
+  readonly failed: Promise<never>;
+  /** Aborted by `end`. */
+  readonly ended: AbortSignal;
+  end(): void;
+}
+
 /**
  * Answers the questions of one task, unless the client has a handler for them. A question that arrives on two streams,
  * the session's and the result's, has one id and is asked once.
- *
- * @returns `failed` rejects with an error of `onQuestion`; `end` aborts `ended`
  */
-export function listen(client: KnownClient, taskId: string, onQuestion: TaskOptions['onQuestion']) {
+export function listen(client: KnownClient, taskId: string, onQuestion: TaskOptions['onQuestion']): Listening {
   const ended = new AbortController();
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();

@@ -135,7 +135,7 @@ describe('a change of the app', () => {
     const before = await started('slow');
     write(
       'app.ts',
-      `${APP}\nserver.addTool('slow', { description: 'slower', ${schema}, handler, timeout: Duration.minutes(2) });`,
+      `${APP}\nserver.addTool('slow', { description: 'slower', ${schema}, handler });\nserver.addTool('next', { description: 'next', ${schema}, handler });`,
     );
     await until(/restarted: tasks and sessions are kept/);
     expect(await descriptions()).toContain('slower');

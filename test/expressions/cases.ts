@@ -21,7 +21,7 @@ const context = {
 
 function textOf(file: string): string {
   const substitutions: Readonly<Record<string, string>> = {
-    ToolTimeoutSeconds: '60',
+    RepeatableTools: "['x']",
     TableName: 'tasks',
     ResultsBucket: 'results',
   };

@@ -10,7 +10,7 @@ const files = ['function-event.jsonata', 'machine/event.jsonata', 'run-timeout.j
 const cases = Object.keys(engines).flatMap((version) => files.map((file) => [file, version] as const));
 
 async function evaluate(file: string, version: string, deadlineAt: number): Promise<unknown> {
-  const text = include(`<${file}>`).replaceAll('$millis()', String(NOW)).replaceAll('${ToolTimeoutSeconds}', '60');
+  const text = include(`<${file}>`).replaceAll('$millis()', String(NOW));
   const expression = engines[version as keyof typeof engines](text);
   expression.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
   const Input = { owner: 'o', taskId: 't', tool: 'x', round: 0, deadlineAt, arguments: '{}', accepts: [] };

@@ -12,7 +12,9 @@ interface Write {
 }
 
 const { Run } = (
-  JSON.parse(definition('standard')) as { States: { Run: { Output: string; Catch: { Output: string }[] } } }
+  JSON.parse(definition('standard').replaceAll('${RepeatableTools}', '[]')) as {
+    States: { Run: { Output: string; Catch: { Output: string }[] } };
+  }
 ).States;
 const finished = expressionIn(Run.Output);
 const failed = expressionIn(Run.Catch[0]?.Output ?? '');

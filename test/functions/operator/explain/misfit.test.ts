@@ -3,11 +3,17 @@ import type { OperatorContext, ToolFacts } from '../../../../functions/operator/
 import { misfitOf } from '../../../../functions/operator/explain/misfit.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
+import { MACHINES } from '../../../support/engine/executions.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
 const task = { tool: 'slug', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false, outputSchemaId: 's' };
-const context = { server: { tools: new Map() }, inputs: { whole: async (record: TaskRecord) => record } };
+const noRun = Object.assign(new Error('no run'), { name: 'ExecutionDoesNotExist' });
+const context = {
+  server: { tools: new Map(), machineArnPrefix: MACHINES },
+  inputs: { whole: async (record: TaskRecord) => record },
+  states: { send: () => Promise.reject(noRun) },
+};
 
 function problems(schema: object, result: object) {
   const record = { ...create({ owner: 'o', taskId: 't' }, task, 0), status: 'completed' as const };
