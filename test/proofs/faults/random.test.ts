@@ -53,7 +53,7 @@ describe('on Express', () => {
   test('no task is lost, stuck or overwritten, and what was lost is started again', async () => {
     const failed: string[] = [];
     let lost = 0;
-    for await (const outcome of runSchedules(express, [1, 2, 4, 5])) {
+    for await (const outcome of runSchedules(express, [3, 7, 9, 10])) {
       lost += outcome.strikes.filter((strike) => /RunExpress .*: ("?drop|.*killAfterMs)/.test(strike)).length;
       if (outcome.violations.length > 0) failed.push(explain(outcome));
     }
@@ -117,7 +117,7 @@ describe('a bug is found by random faults', () => {
     const { kind } = bugs['no second try'];
     let again = 0;
     // A busy machine orders the calls of a schedule differently now and then: it may take more tries than two.
-    const tries = runWith('no second try', app, join(folder, 'again'), Array(10).fill(120), { perCloud: 1 });
+    const tries = runWith('no second try', app, join(folder, 'again'), Array(10).fill(126), { perCloud: 1 });
     for await (const { violations } of tries) {
       if (violations.some((violation) => violation.kind === kind)) again++;
       if (again === 2) break;
