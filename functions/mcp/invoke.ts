@@ -4,10 +4,10 @@ import type { ToolEntry } from './manifest.ts';
 import { functionOf } from './wiring.ts';
 
 /**
- * One attempt: without a task there is no record that could detect a repeated side effect. In ms, longer than the longest
- * timeout of a tool, so the tool's timeout always comes first.
+ * One attempt, on a new connection: without a task there is no record that could detect a repeated side effect. In ms, longer
+ * than the longest timeout of a tool, so the tool's timeout always comes first.
  */
-const OPTIONS = { requestTimeout: 55_000, attempts: 1 };
+const OPTIONS = { requestTimeout: 55_000, attempts: 1, keepAlive: false };
 
 /**
  * Invokes forbidden tools.

@@ -10,6 +10,11 @@ export interface ClientOptions {
   readonly endpoint?: string;
   /** @default the credentials of the environment, where Lambda has them */
   readonly credentials?: () => Promise<Credentials>;
+  /**
+   * Whether a connection is kept for the next request. A kept one may be dead: Lambda freezes a container between requests.
+   * @default true: another attempt takes a new connection
+   */
+  readonly keepAlive?: boolean;
 }
 
 export interface Credentials {
@@ -19,7 +24,7 @@ export interface Credentials {
 }
 
 /** A worker that serves many requests at once makes as many calls at once. The default is 50 sockets per service. */
-const agent = { maxSockets: Number.POSITIVE_INFINITY };
+const maxSockets = Number.POSITIVE_INFINITY;
 
 /**
  * How requests to AWS connect. `connectionTimeout`, in ms, counts from the call. It includes the wait for a socket, and
@@ -29,8 +34,6 @@ const agent = { maxSockets: Number.POSITIVE_INFINITY };
 const connections = {
   connectionTimeout: 2_000,
   throwOnRequestTimeout: true,
-  httpAgent: agent,
-  httpsAgent: agent,
 } as const;
 
 /**
@@ -43,6 +46,7 @@ export const clientConfig = ({
   region = process.env.AWS_REGION ?? '',
   endpoint,
   credentials = ofEnvironment,
+  keepAlive = true,
 }: ClientOptions) => ({
   region,
   credentials,
@@ -53,7 +57,13 @@ export const clientConfig = ({
   useFipsEndpoint: process.env.AWS_USE_FIPS_ENDPOINT === 'true',
   useDualstackEndpoint: process.env.AWS_USE_DUALSTACK_ENDPOINT === 'true',
   // The second timeout is for an answer whose body stops.
-  requestHandler: { ...connections, requestTimeout, socketTimeout: requestTimeout },
+  requestHandler: {
+    ...connections,
+    requestTimeout,
+    socketTimeout: requestTimeout,
+    httpAgent: { keepAlive, maxSockets },
+    httpsAgent: { keepAlive, maxSockets },
+  },
 });
 
 async function ofEnvironment(): Promise<Credentials> {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { invoker } from '../../../functions/mcp/invoke.ts';
@@ -10,12 +10,18 @@ let next: { status: number; headers?: Record<string, string>; body: string } | u
 const seen: { method?: string | undefined; url?: string | undefined; body: string }[] = [];
 /** Of the last request. */
 let authorization: string | undefined;
+const sockets = new Set<Socket>();
 const server = createServer(async (request, response) => {
   authorization = request.headers.authorization;
+  sockets.add(request.socket);
   seen.push({ method: request.method, url: request.url, body: String(await buffer(request)) });
   if (next !== undefined) response.writeHead(next.status, next.headers).end(next.body);
 });
-beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The first call loads it. The timeout of a tool includes that.
+  await import('#mcp-task-server/lambda');
+});
 afterAll(() => {
   server.closeAllConnections();
   server.close();
@@ -31,12 +37,13 @@ const tool: ToolEntry = {
   ...{ timeout: 5_000, function: 1 },
 };
 const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-function invoke(answer: typeof next, timeout = 5_000) {
+function invokerOf(answer: typeof next) {
   next = answer;
   seen.length = 0;
   vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', origin());
-  return invoker(['first', 'arn:aws:lambda:eu:1:function:x'])({ ...tool, timeout }, '{"n":1}');
+  return invoker(['first', 'arn:aws:lambda:eu:1:function:x']);
 }
+const invoke = (answer: typeof next, timeout = 5_000) => invokerOf(answer)({ ...tool, timeout }, '{"n":1}');
 const failed = (body: string) => invoke({ status: 200, headers: { 'x-amz-function-error': 'Unhandled' }, body });
 
 describe('a direct tool', () => {
@@ -45,6 +52,15 @@ describe('a direct tool', () => {
     const url = '/2015-03-31/functions/arn%3Aaws%3Alambda%3Aeu%3A1%3Afunction%3Ax/invocations';
     expect(seen).toEqual([{ method: 'POST', url, body: '{"n":1}' }]);
     expect(authorization).toContain('/eu-central-1/lambda/aws4_request');
+  });
+
+  test('uses each connection once: a kept one may die while Lambda freezes the container', async () => {
+    const call = invokerOf({ status: 200, body: '1' });
+    sockets.clear();
+    for (const answered of [1, 2, 3]) {
+      await call(tool, '{}');
+      expect(sockets.size).toBe(answered);
+    }
   });
 
   test('that returns nothing has returned null', async () => {
