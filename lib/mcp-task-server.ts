@@ -61,8 +61,6 @@ export class McpTaskServer extends Construct {
   readonly reconciler: Reconciler;
   /** Publishes the changes of tasks: metrics, audit lines, events. */
   readonly taskEvents: TaskEvents;
-  /** The alarms of the server. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
-  readonly alarms: readonly Alarm[];
   /** Policies for the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
   readonly operatorPolicies: OperatorPolicies;
   /** The workflows: each runs all tools of its engine. `machine` runs those that are state machines. */
@@ -74,6 +72,7 @@ export class McpTaskServer extends Construct {
   /** The tools with the constructs that operators read. */
   readonly #marked: MarkedTool[] = [];
   readonly #reports: ReportPolicy;
+  readonly #alarms: ServerAlarms;
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
     super(scope, id);
@@ -147,8 +146,7 @@ export class McpTaskServer extends Construct {
       authorizer: authorizer instanceof Authorizer ? authorizer.function : undefined,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
     });
-    const { alarms } = new ServerAlarms(this, 'Alarms', props.alarms ?? {}, metrics);
-    this.alarms = [...this.reconciler.alarms, ...this.taskEvents.alarms, ...alarms];
+    this.#alarms = new ServerAlarms(this, 'Alarms', props.alarms ?? {}, metrics);
     if (props.dashboard === true) serverDashboard(this, metrics);
     markServer(this.endpoint, {
       table,
@@ -175,6 +173,14 @@ export class McpTaskServer extends Construct {
   }
 
   /**
+   * The alarms of the server. They have no actions: add yours with `alarm.addAlarmAction(…)`, after your tools, as
+   * `throttledTools` adds alarms with them.
+   */
+  get alarms(): readonly Alarm[] {
+    return [...this.reconciler.alarms, ...this.taskEvents.alarms, ...this.#alarms.alarms];
+  }
+
+  /**
    * Registers a tool. Throws an error with the tool's name if a client could not use it as described, or if there is no room
    * for it (docs/limits.md).
    *
@@ -190,6 +196,7 @@ export class McpTaskServer extends Construct {
       this.#tools.push({ ...entry, function: this.#endpoint.addFunction(name, props.handler) });
       this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
+    if (props.handler !== undefined) this.#alarms.addTool(props.handler);
     return this;
   }
 

@@ -1,8 +1,16 @@
 import type { Duration } from 'aws-cdk-lib';
-import { Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Lazy, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  type CfnAlarm,
+  ComparisonOperator,
+  type IMetric,
+  MathExpression,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import type { ServerMetrics } from './metrics.ts';
+import { type ServerMetrics, throttlesOf } from './metrics.ts';
 
 /** Thresholds of alarms, each over five minutes. An alarm costs $0.10 a month. */
 export interface AlarmThresholds {
@@ -14,21 +22,33 @@ export interface AlarmThresholds {
   readonly overdue?: number;
   /** Requests for which the endpoint had no worker. @default no alarm */
   readonly throttled?: number;
+  /**
+   * Tries of tools that Lambda throttles, of ten functions together: an alarm for each ten functions, which costs $0.10 a month
+   * for each function. @default no alarm
+   */
+  readonly throttledTools?: number;
   /** Answers of the API with a status of 500 or more. @default no alarm */
   readonly serverErrors?: number;
   /** Failures of the authorizer: no caller gets in. With `oauth` only. @default no alarm */
   readonly authorizerErrors?: number;
 }
 
+/** "Alarms based on metric math expressions can reference a maximum of 10 metrics" (CloudWatch, alarm limits). */
+const FUNCTIONS_OF_ALARM = 10;
+
 /** The alarms for the given thresholds. Each says what happened and the next command. */
 export class ServerAlarms extends Construct {
-  readonly alarms: readonly Alarm[];
+  /** Those of tools are added with the tools. */
+  readonly alarms: Alarm[];
+  readonly #throttledTools: number | undefined;
+  readonly #toolFunctions: IFunction[] = [];
 
   constructor(scope: Construct, id: string, thresholds: AlarmThresholds, metrics: ServerMetrics) {
     super(scope, id);
     const { stackName } = Stack.of(this);
     const next = (command: string) => `Next: npx mcp-task-server tasks ${command} --stack ${stackName}`;
-    const { failed, oldestOpen, overdue, throttled, serverErrors, authorizerErrors } = thresholds;
+    const { failed, oldestOpen, overdue, throttled, throttledTools, serverErrors, authorizerErrors } = thresholds;
+    this.#throttledTools = throttledTools;
     const oldest = oldestOpen?.toMilliseconds();
     const rows: readonly (readonly [string, number | undefined, IMetric | undefined, string])[] = [
       ['Failed', failed, metrics.failed, `Tasks fail. ${next('list --status failed')}`],
@@ -48,18 +68,51 @@ export class ServerAlarms extends Construct {
         'No caller gets in. Next: look for unexpected_error in the log of the authorizer',
       ],
     ];
-    this.alarms = rows.flatMap(([name, threshold, metric, alarmDescription]) => {
+    this.alarms = rows.flatMap(([name, threshold, metric, description]) => {
       if (threshold === undefined) return [];
       if (metric === undefined) throw new Error('McpTaskServer: alarms.authorizerErrors needs auth: oauth(…)');
-      if (!(threshold > 0)) throw new Error(`McpTaskServer: alarms: the threshold of ${name} is more than 0`);
-      return new Alarm(this, name, {
-        alarmDescription,
-        metric,
-        threshold,
-        evaluationPeriods: 1,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      });
+      return this.#alarm(name, threshold, metric, description);
     });
   }
+
+  /** Watches the function of a tool. Tools may share one. */
+  addTool(handler: IFunction): void {
+    if (this.#throttledTools === undefined || this.#toolFunctions.includes(handler)) return;
+    const first = this.#toolFunctions.push(handler) - 1;
+    if (first % FUNCTIONS_OF_ALARM !== 0) return;
+    const metric = new MathExpression({ expression: 'SUM(METRICS())', usingMetrics: { f0: throttlesOf(handler) } });
+    const why = 'Lambda throttles tools, and each further try costs. Next: docs/deploying.md, concurrency';
+    const alarm = this.#alarm(`ThrottledTools${first / FUNCTIONS_OF_ALARM + 1}`, this.#throttledTools, metric, why);
+    // Later tools are not known yet.
+    (alarm.node.defaultChild as CfnAlarm).metrics = Lazy.any({
+      produce: () => throttlesOfAll(this.#toolFunctions.slice(first, first + FUNCTIONS_OF_ALARM)),
+    });
+    this.alarms.push(alarm);
+  }
+
+  #alarm(name: string, threshold: number, metric: IMetric, alarmDescription: string): Alarm {
+    if (!(threshold > 0)) throw new Error(`McpTaskServer: alarms: the threshold of ${name} is more than 0`);
+    return new Alarm(this, name, {
+      alarmDescription,
+      metric,
+      threshold,
+      evaluationPeriods: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  }
+}
+
+function throttlesOfAll(functions: readonly IFunction[]): CfnAlarm.MetricDataQueryProperty[] {
+  const each = functions.flatMap((handler, index) => {
+    const { metricStat } = throttlesOf(handler).toMetricConfig();
+    if (metricStat === undefined) return [];
+    const { period, statistic: stat, dimensions = [], ...metric } = metricStat;
+    return {
+      id: `f${index}`,
+      metricStat: { metric: { ...metric, dimensions }, period: period.toSeconds(), stat },
+      returnData: false,
+    };
+  });
+  return [{ id: 'all', expression: 'SUM(METRICS())', returnData: true }, ...each];
 }

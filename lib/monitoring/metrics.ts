@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { NAMESPACE } from '../../functions/tasks/log.ts';
 
@@ -16,6 +16,9 @@ export interface Watched {
 }
 
 const period = Duration.minutes(5);
+
+/** The invocations of a function that Lambda throttles, over five minutes. */
+export const throttlesOf = (handler: IFunction): Metric => handler.metricThrottles({ statistic: Stats.SUM, period });
 
 /** The metrics of one server, over five minutes: docs/events.md. */
 export function serverMetrics({ serverName, api, endpoint, authorizer, deadLetters }: Watched) {
@@ -32,7 +35,7 @@ export function serverMetrics({ serverName, api, endpoint, authorizer, deadLette
     timeWaiting: own('TimeWaitingForInput', Stats.p(99)),
     oldestOpen: own('TimeOldestOpen', Stats.MAXIMUM),
     overdue: own('Overdue'),
-    throttled: endpoint.metricThrottles({ statistic: Stats.SUM, period }),
+    throttled: throttlesOf(endpoint),
     serverErrors: api.metricServerError({ statistic: Stats.SUM, period }),
     authorizerErrors: authorizer?.metricErrors({ statistic: Stats.SUM, period }),
     deadLetters: deadLetters.map((queue) =>

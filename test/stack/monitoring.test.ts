@@ -1,13 +1,15 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
 import { anonymous, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
 
 const withTokens = oauth({ issuer: 'https://issuer.example', audience: 'https://api.example/mcp' });
 
-function made(props: Partial<McpTaskServerProps>) {
+function made(props: Partial<McpTaskServerProps>, addTools: (server: McpTaskServer) => void = () => {}) {
   const stack = new Stack(new App(), 'Shop');
   const server = new McpTaskServer(stack, 'Server', { auth: withTokens, ...props });
+  addTools(server);
   return { server, template: Template.fromStack(stack) };
 }
 const all = {
@@ -43,6 +45,41 @@ test('without thresholds there are the four alarms of every server, and no dashb
   expect(server.alarms).toHaveLength(4);
   template.resourceCountIs('AWS::CloudWatch::Alarm', 4);
   template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
+});
+
+test('one alarm watches ten functions of tools, also of tools without tasks, each function once', () => {
+  const { server, template } = made({ alarms: { throttledTools: 20 } }, (added) => {
+    const handler = (name: string) =>
+      LambdaFunction.fromFunctionArn(added, name, `arn:aws:lambda:eu-west-1:123456789012:function:${name}`);
+    const shared = handler('shared');
+    const tool = { description: 'd', inputSchema: { type: 'object' } } as const;
+    added.addTool('one', { ...tool, handler: shared, taskSupport: 'optional' });
+    added.addTool('two', { ...tool, handler: shared });
+    for (let n = 1; n <= 10; n++) added.addTool(`own_${n}`, { ...tool, handler: handler(`own${n}`) });
+  });
+  const alarms = Object.values(template.findResources('AWS::CloudWatch::Alarm')).flatMap(({ Properties }) =>
+    Properties.AlarmDescription.startsWith('Lambda throttles tools') ? [Properties] : [],
+  );
+  const sum = { Id: 'all', Expression: 'SUM(METRICS())', ReturnData: true };
+  const throttles = (name: string, index: number) => ({
+    Id: `f${index}`,
+    MetricStat: {
+      Metric: {
+        Namespace: 'AWS/Lambda',
+        MetricName: 'Throttles',
+        Dimensions: [{ Name: 'FunctionName', Value: name }],
+      },
+      Period: 300,
+      Stat: 'Sum',
+    },
+    ReturnData: false,
+  });
+  const first = ['shared', ...Array.from({ length: 9 }, (_, index) => `own${index + 1}`)];
+  expect(alarms).toMatchObject([
+    { Threshold: 20, Metrics: [sum, ...first.map(throttles)] },
+    { Threshold: 20, Metrics: [sum, throttles('own10', 0)] },
+  ]);
+  expect(server.alarms).toHaveLength(6);
 });
 
 test('a threshold that cannot be watched is refused by its name', () => {
