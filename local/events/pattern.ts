@@ -1,13 +1,16 @@
 import { isObject, type JsonObject } from '../json.ts';
-import { compileComparison, type Refuse, type Test } from './comparisons.ts';
 
 export type Matches = (event: JsonObject) => boolean;
 
-export type { Refuse } from './comparisons.ts';
+/** Refuses a part of a pattern that this cloud does not know. */
+type Refuse = (path: string, value: unknown) => never;
+
+/** Whether a value of an event matches; undefined stands for a field that is not there. */
+type Test = (value: unknown) => boolean;
 
 /**
- * An event pattern: each of its fields must be in the event, with one of the listed values. A value is a literal or a
- * comparison: see comparisons.ts. `$or` lists patterns of which one must match.
+ * Compiles an event pattern: each of its fields must be in the event, with one of the listed values. A value is a literal,
+ * or one of the comparisons `prefix` and `exists`. All others are refused.
  */
 export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'EventPattern'): Matches {
   const fields = Object.entries(pattern).map(([name, wanted]) => compileField(name, wanted, refuse, `${path}.${name}`));
@@ -17,7 +20,6 @@ export function compilePattern(pattern: JsonObject, refuse: Refuse, path = 'Even
 }
 
 function compileField(name: string, wanted: unknown, refuse: Refuse, path: string): Matches {
-  if (name === '$or') return compileOr(wanted, refuse, path);
   if (name.startsWith('$')) return refuse(path, wanted);
   if (isObject(wanted)) {
     const inner = compilePattern(wanted, refuse, path);
@@ -39,14 +41,17 @@ function compileField(name: string, wanted: unknown, refuse: Refuse, path: strin
 /** The value of a field that is not there. Only `{ "exists": false }` matches it. */
 const ABSENT = undefined;
 
-function compileOr(wanted: unknown, refuse: Refuse, path: string): Matches {
-  // EventBridge takes a name `$or` with anything else as the name of a field.
-  if (!Array.isArray(wanted) || wanted.length < 2 || !wanted.every(isObject)) return refuse(path, wanted);
-  const patterns = wanted.map((pattern) => compilePattern(pattern, refuse, path));
-  return (event) => patterns.some((matches) => matches(event));
-}
-
 function compileValue(wanted: unknown, refuse: Refuse, path: string): Test {
   if (Array.isArray(wanted)) return refuse(path, wanted);
-  return isObject(wanted) ? compileComparison(wanted, refuse, path) : (value) => value === wanted;
+  if (!isObject(wanted)) return (value) => value === wanted;
+  const [[operator, value] = [], ...others] = Object.entries(wanted);
+  if (others.length > 0) return refuse(path, wanted);
+  if (operator === 'prefix' && typeof value === 'string') {
+    return (found) => typeof found === 'string' && found.startsWith(value);
+  }
+  // `exists` never matches an object.
+  if (operator === 'exists' && typeof value === 'boolean') {
+    return (found) => (found !== undefined && !isObject(found)) === value;
+  }
+  return refuse(path, wanted);
 }

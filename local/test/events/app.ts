@@ -65,7 +65,7 @@ const bus = new EventBus(stack, 'Bus');
 const orders = new Queue(stack, 'Orders');
 new Rule(stack, 'Ordered', {
   eventBus: bus,
-  eventPattern: { source: ['shop'], detailType: ['Order Placed'], detail: { total: Match.greaterThan(10) } },
+  eventPattern: { source: ['shop'], detailType: ['Order Placed'], detail: { total: [11] } },
   targets: [new LambdaFunction(listener('Packer'), retries), new SqsQueue(orders, { deadLetterQueue: undelivered })],
 });
 

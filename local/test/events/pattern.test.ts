@@ -22,20 +22,9 @@ describe('an event pattern', () => {
     ['a literal beside a prefix', { source: ['x', { prefix: 'aws' }] }],
     ['an object in an object', { detail: { inputDetails: { included: [false] } } }],
     ['any entry of a list', { resources: [{ prefix: 'arn:two' }] }],
-    ['a suffix', { source: [{ suffix: '.states' }] }],
-    ['a prefix or suffix in any case', { source: [{ prefix: { 'equals-ignore-case': 'AWS' } }] }],
-    ['a text in any case', { detail: { status: [{ 'equals-ignore-case': 'failed' }] } }],
-    ['a wildcard', { resources: [{ wildcard: 'arn*o' }] }],
-    ['anything but a text', { source: [{ 'anything-but': 'aws.s3' }] }],
-    ['anything but a list', { detail: { count: [{ 'anything-but': [2, 3] }] } }],
-    ['anything but a prefix', { source: [{ 'anything-but': { prefix: ['gcp', 'azure'] } }] }],
-    ['anything but of null', { detail: { stopDate: [{ 'anything-but': 'x' }] } }],
-    ['a number', { detail: { count: [{ numeric: ['=', 1] }] } }],
-    ['a range of numbers', { detail: { count: [{ numeric: ['>', 0, '<=', 1] }] } }],
     ['what is there', { detail: { stopDate: [{ exists: true }] } }],
     ['what is not there', { detail: { error: [{ exists: false }], 'other.thing': [{ exists: false }] } }],
     ['what is not there, in an object that is not there', { detail: { none: { error: [{ exists: false }] } } }],
-    ['one of two patterns', { $or: [{ source: ['x'] }, { detail: { count: [1] } }] }],
   ];
   test.each(MATCHING)('matches by %s', (_name, pattern) => expect(compile(pattern)(event)).toBe(true));
 
@@ -48,16 +37,8 @@ describe('an event pattern', () => {
     ['an object where none exists', { source: { name: ['aws.states'] } }],
     ['a prefix of what is not text', { detail: { count: [{ prefix: '1' }] } }],
     ['a prefix further on', { source: [{ prefix: 'states' }] }],
-    ['anything but the value that is there', { source: [{ 'anything-but': ['x', 'aws.states'] }] }],
-    ['anything but, of what is not there', { detail: { error: [{ 'anything-but': 'x' }] } }],
-    ['anything but its prefix', { source: [{ 'anything-but': { prefix: 'aws' } }] }],
-    ['a wildcard of another text', { source: [{ wildcard: 'aws.*.x' }] }],
-    ['a star that stands for itself', { source: [{ wildcard: 'aws.\\*' }] }],
-    ['a number out of range', { detail: { count: [{ numeric: ['>', 1, '<', 9] }] } }],
-    ['a range of what is not a number', { source: [{ numeric: ['>', 0] }] }],
     ['the absence of what is there', { source: [{ exists: false }] }],
     ['the presence of an object', { detail: [{ exists: true }] }],
-    ['none of two patterns', { $or: [{ source: ['x'] }, { detail: { count: [2] } }] }],
   ];
   test.each(OTHERS)('does not match by %s', (_name, pattern) => expect(compile(pattern)(event)).toBe(false));
 
@@ -67,16 +48,12 @@ describe('an event pattern', () => {
     [{}, 'EventPattern: {}'],
     [{ detail: {} }, 'EventPattern.detail: {}'],
     [{ detail: { status: [{ cidr: '10.0.0.0/8' }] } }, 'EventPattern.detail.status: {"cidr":"10.0.0.0/8"}'],
-    [{ detail: { status: [{ 'anything-but': { cidr: 'x' } }] } }, 'EventPattern.detail.status'],
-    [{ detail: { status: [{ 'anything-but': [] }] } }, 'EventPattern.detail.status'],
-    [{ detail: { status: [{ 'anything-but': [true] }] } }, 'EventPattern.detail.status'],
-    [{ detail: { status: [{ numeric: ['~', 1] }] } }, 'EventPattern.detail.status'],
-    [{ detail: { status: [{ numeric: ['>', '1'] }] } }, 'EventPattern.detail.status'],
     [{ detail: { status: [{ exists: 'yes' }] } }, 'EventPattern.detail.status'],
     [{ detail: { status: [{ prefix: 5 }] } }, 'EventPattern.detail.status'],
     [{ detail: { status: [{ prefix: 'a', suffix: 'b' }] } }, 'EventPattern.detail.status'],
     [{ detail: { status: [['x']] } }, 'EventPattern.detail.status: ["x"]'],
-    [{ $or: [{ source: ['a'] }] }, 'EventPattern.$or'],
+    [{ detail: { status: [{ 'anything-but': 'x' }] } }, 'EventPattern.detail.status'],
+    [{ $or: [{ source: ['a'] }, { source: ['b'] }] }, 'EventPattern.$or'],
   ];
   test.each(UNKNOWN)('refuses %j', (pattern, message) => expect(() => compile(pattern)).toThrow(message));
 });

@@ -50,7 +50,7 @@ const resources = {
       },
     },
   },
-  OnDefault: rule('Fn', { source: ['shop'], detail: { total: [{ numeric: ['>', 10] }] } }),
+  OnDefault: rule('Fn', { source: ['shop'], detail: { total: [20] } }),
   OnDefaultMay: mayReach('OnDefault'),
   All: rule('Queue', { 'detail-type': [{ prefix: '' }] }, { EventBusName: { Ref: 'Bus' } }),
   PutterRole: { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: { Statement: trust } } },
