@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { targetOf } from '../loopback.ts';
 import type { AuthorizerContext } from './authorizers.ts';
-import type { Api, Match } from './routes.ts';
+import type { Api, Route } from './routes.ts';
 
 export interface RoutedRequest {
   readonly api: Api;
-  readonly match: Match;
+  readonly route: Route;
   readonly body: Buffer;
   readonly requestId: string;
   readonly at: number;
@@ -19,8 +19,7 @@ export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): API
   const { path, query } = targetOf(request);
   const multiValueHeaders = headersOf(request);
   const multiValueQuery = queryOf(new URLSearchParams(query));
-  const { api, match, body } = routed;
-  const { route, pathParameters } = match;
+  const { route, body } = routed;
   return {
     resource: route.resource,
     path,
@@ -29,8 +28,8 @@ export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): API
     multiValueHeaders,
     queryStringParameters: multiValueQuery && lastOf(multiValueQuery),
     multiValueQueryStringParameters: multiValueQuery,
-    pathParameters: pathParameters && { ...pathParameters },
-    stageVariables: api.stageVariables && { ...api.stageVariables },
+    pathParameters: null,
+    stageVariables: null,
     requestContext: requestContext(request, path, routed),
     // No binary media types are configured: every body is text.
     body: body.length > 0 ? body.toString('utf8') : null,
@@ -41,9 +40,9 @@ export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): API
 function requestContext(
   request: IncomingMessage,
   path: string,
-  { api, match, requestId, at, accessKey }: RoutedRequest,
+  { api, route, requestId, at, accessKey }: RoutedRequest,
 ): APIGatewayProxyEvent['requestContext'] {
-  const { resource } = match.route;
+  const { resource } = route;
   const domainName = (request.headers.host ?? '').replace(/:\d+$/, '');
   return {
     accountId: api.account,

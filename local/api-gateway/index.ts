@@ -65,16 +65,15 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     send(answer.status, { ...answer.headers, ...headers }, answer.body);
   };
   const refuse: Exchange['refuse'] = (type, status, message, headers) => answerBy({ type, status, message }, headers);
-  const match = api && matchRoute(api.routes, request.method ?? 'GET', targetOf(request).path);
-  if (!match) return refuseUnknown(refuse);
+  const route = api && matchRoute(api.routes, request.method ?? 'GET', targetOf(request).path);
+  if (!route) return refuseUnknown(refuse);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) return refuse('REQUEST_TOO_LARGE', 413, 'Request Too Long');
 
-  const { route } = match;
   const signed = route.authorization === 'AWS_IAM';
   const accessKey = signed ? accessKeyIn(request) : undefined;
   if (signed && accessKey === undefined) return refuseUnknown(refuse);
-  let event = proxyEvent(request, { api, match, body, requestId, at: options.now(), accessKey });
+  let event = proxyEvent(request, { api, route, body, requestId, at: options.now(), accessKey });
   if (typeof route.authorization === 'object') {
     const verdict = await authorize(route.authorization, event, methodArn(api, event));
     if (!verdict.allowed) return answerBy(verdict);

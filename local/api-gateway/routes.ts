@@ -9,7 +9,6 @@ import { type MockAnswer, readMock } from './mock.ts';
 export type Route = FunctionRoute | MockRoute;
 
 interface AnyRoute {
-  /** The path as the template writes it: `/plain/{proxy+}`. */
   readonly resource: string;
   /** `ANY` or one HTTP method. */
   readonly method: string;
@@ -33,7 +32,6 @@ export interface Api {
   readonly region: string;
   readonly account: string;
   readonly stage: string;
-  readonly stageVariables: Readonly<Record<string, string>> | null;
   readonly routes: readonly Route[];
   /** The gateway responses by type, such as `UNAUTHORIZED` or `DEFAULT_5XX`. */
   readonly responses: ReadonlyMap<string, GatewayResponse>;
@@ -47,7 +45,6 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
   if (!api) return undefined;
   const id = api.ref ?? '';
   const stage = onlyOne('AWS::ApiGateway::Stage', resources);
-  const variables = Object.entries(objectOf(stage?.properties.Variables));
   const regional = listOf(objectOf(api.properties.EndpointConfiguration).Types).includes('REGIONAL');
   const ofType = (type: string) => resources.filter((resource) => resource.type === type);
   const paths = resourcePaths(`${id}-root`, ofType('AWS::ApiGateway::Resource'));
@@ -57,7 +54,6 @@ export function readApi(stacks: readonly ResolvedStack[]): Api | undefined {
     region: api.region,
     account: api.account,
     stage: stage?.name ?? 'local',
-    stageVariables: variables.length > 0 ? Object.fromEntries(variables.map(([k, v]) => [k, String(v)])) : null,
     routes: ofType('AWS::ApiGateway::Method').map((method) => readRoute(method, paths, authorizers)),
     responses: new Map(ofType('AWS::ApiGateway::GatewayResponse').map(readGatewayResponse)),
     // An edge-optimized API closes a silent stream ten times sooner.
@@ -92,6 +88,8 @@ function readRoute(
   if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
   const path = pathOf(String(ResourceId));
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
+  // Every path here is literal.
+  if (path.includes('{')) throw unknownValue(resource, 'ResourceId', path);
   const authorization = readAuthorization(resource, authorizers);
   const base = {
     resource: path,
@@ -127,58 +125,14 @@ function readProxy(resource: Resource): Pick<FunctionRoute, 'functionArn' | 'str
   return { functionArn: uri[1], streaming, timeoutMs: numberOf(TimeoutInMillis) ?? 29_000 };
 }
 
-export interface Match {
-  readonly route: Route;
-  readonly pathParameters: Readonly<Record<string, string>> | null;
+/** Finds the route for a request: one method wins over ANY. The path alone picks the resource. */
+export function matchRoute(routes: readonly Route[], method: string, path: string): Route | undefined {
+  const ofPath = routes.filter(({ resource }) => segmentsOf(resource) === segmentsOf(path));
+  return ofPath.find((route) => route.method === method) ?? ofPath.find((route) => route.method === 'ANY');
 }
 
-/** Finds the route for a request: literal parts win over `{name}`, `{name}` wins over `{name+}`, one method over ANY. */
-export function matchRoute(routes: readonly Route[], method: string, path: string): Match | undefined {
-  const segments = split(path);
-  const matches = routes.flatMap((route) => {
-    const parameters = matchPath(split(route.resource), segments);
-    return parameters ? [{ route, parameters, rank: rank(route.resource) }] : [];
-  });
-  // The path alone picks the resource, even if that resource lacks the method.
-  const [best] = matches.sort((left, right) => (left.rank < right.rank ? -1 : 1));
-  const ofBest = matches.filter(({ route }) => route.resource === best?.route.resource);
-  const match = [method, 'ANY'].flatMap((name) => ofBest.find(({ route }) => route.method === name) ?? [])[0];
-  if (!match) return undefined;
-  const { route, parameters } = match;
-  return { route, pathParameters: Object.keys(parameters).length > 0 ? parameters : null };
-}
-
-function split(path: string): string[] {
-  return path.split('/').filter((segment) => segment !== '');
-}
-
-function matchPath(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
-  const parameters: Record<string, string> = {};
-  for (const [index, part] of pattern.entries()) {
-    const segment = segments[index];
-    if (segment === undefined) return undefined;
-    const name = /^\{(.+?)(\+?)\}$/.exec(part);
-    if (!name?.[1]) {
-      if (part !== segment) return undefined;
-      continue;
-    }
-    if (name[2]) return { ...parameters, [name[1]]: decode(segments.slice(index).join('/')) };
-    parameters[name[1]] = decode(segment);
-  }
-  return pattern.length === segments.length ? parameters : undefined;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Sorts as text: 0 for a literal part, 1 for a parameter, 2 for the rest of the path. */
-function rank(resource: string): string {
-  return split(resource)
-    .map((part) => (part.startsWith('{') ? (part.endsWith('+}') ? '2' : '1') : '0'))
-    .join('');
-}
+const segmentsOf = (path: string): string =>
+  path
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/');

@@ -188,7 +188,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   },
   'AWS::ApiGateway::Stage': {
     properties:
-      'RestApiId DeploymentId StageName Variables ' +
+      'RestApiId DeploymentId StageName ' +
       // These set throttling, caching, logs and traces of a deployed stage, which have no local counterpart.
       'MethodSettings AccessLogSetting TracingEnabled Description Tags',
     name: ['StageName', 128],

@@ -7,26 +7,14 @@ import { AwsError } from '../../aws-error.ts';
 import { buffered, type FakeLambda, result, route, serve } from './gateway.ts';
 
 describe('routes', () => {
-  const routes = ['/', '/a', '/a/{x}', '/a/{x}/b', '/a/lit', '/{proxy+}'].map((path) => route(path));
-  const CASES: [path: string, resource: string, parameters: object | null][] = [
-    ['/', '/', null],
-    ['/a', '/a', null],
-    ['/a/lit', '/a/lit', null],
-    ['/a/1', '/a/{x}', { x: '1' }],
-    ['/a/%C3%A4%20', '/a/{x}', { x: 'ä ' }],
-    ['/a/1/b', '/a/{x}/b', { x: '1' }],
-    ['/a/1/c', '/{proxy+}', { proxy: 'a/1/c' }],
-    ['/a/lit/b', '/a/{x}/b', { x: 'lit' }],
-  ];
-  test.each(CASES)('%s', (path, resource, pathParameters) => {
-    const match = matchRoute(routes, 'GET', path);
-    expect([match?.route.resource, match?.pathParameters]).toEqual([resource, pathParameters]);
+  test.each(['/a/lit', '/a/lit/', '//a//lit'])('%s', (path) => {
+    expect(matchRoute([route('/'), route('/a'), route('/a/lit')], 'GET', path)?.resource).toBe('/a/lit');
   });
 
   test('one method wins over ANY, and a resource without the method does not match', () => {
-    const some = [route('/a'), route('/a', 'GET'), route('/b', 'GET'), route('/{proxy+}')];
-    expect(matchRoute(some, 'GET', '/a')?.route.method).toBe('GET');
-    expect(matchRoute(some, 'PUT', '/a')?.route.method).toBe('ANY');
+    const some = [route('/a'), route('/a', 'GET'), route('/b', 'GET')];
+    expect(matchRoute(some, 'GET', '/a')?.method).toBe('GET');
+    expect(matchRoute(some, 'PUT', '/a')?.method).toBe('ANY');
     expect(matchRoute(some, 'PUT', '/b')).toBeUndefined();
   });
 });
@@ -65,9 +53,9 @@ describe('the API refuses', () => {
     const { url, errors } = await serve({}, {}, (...call) => asked.push(call) === 0);
     const answer = await fetch(`${url}/plain/x`, { method: 'POST' });
     expect([answer.status, await answer.json()]).toEqual([500, { message: 'Internal server error' }]);
-    const source = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/POST/plain/{proxy+}';
-    expect(asked).toEqual([['apigateway.amazonaws.com', 'lambda:InvokeFunction', 'arn:ANY:/plain/{proxy+}', source]]);
-    expect(errors).toEqual(['API Gateway may not invoke the function of POST /plain/{proxy+}']);
+    const source = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/POST/plain/x';
+    expect(asked).toEqual([['apigateway.amazonaws.com', 'lambda:InvokeFunction', 'arn:ANY:/plain/x', source]]);
+    expect(errors).toEqual(['API Gateway may not invoke the function of POST /plain/x']);
   });
 
   test('more than 10 MB', async () => {
@@ -121,7 +109,7 @@ describe('a buffered integration', () => {
 
   test('that takes too long', async () => {
     const slow: FakeLambda = { invoke: () => sleep(5_000, result({ statusCode: 200 }), { ref: false }) };
-    const { url } = await serve(slow, { routes: [route('/plain/{proxy+}', 'ANY', { timeoutMs: 50 })] });
+    const { url } = await serve(slow, { routes: [route('/plain/x', 'ANY', { timeoutMs: 50 })] });
     const response = await fetch(`${url}/plain/x`);
     expect([response.status, await response.json()]).toEqual([504, { message: 'Endpoint request timed out' }]);
   });
@@ -152,18 +140,18 @@ describe('a buffered integration', () => {
         return result({ statusCode: 204 });
       },
     });
-    const call = request(`${url}/plain/a/b?x=1&x=2&y=%C3%A4`, {
+    const call = request(`${url}/plain/x?x=1&x=2&y=%C3%A4`, {
       method: 'PUT',
       headers: ['Host', 'localhost:1234', 'X-MiXed', 'one', 'x-mixed', 'two', 'User-Agent', 'me'],
     }).end('{"ä":1}');
     await once(call, 'response');
     const [name, event] = seen ?? [];
-    expect(name).toBe('arn:ANY:/plain/{proxy+}');
+    expect(name).toBe('arn:ANY:/plain/x');
     expect(event).toMatchObject({
-      resource: '/plain/{proxy+}',
-      path: '/plain/a/b',
+      resource: '/plain/x',
+      path: '/plain/x',
       httpMethod: 'PUT',
-      pathParameters: { proxy: 'a/b' },
+      pathParameters: null,
       headers: { Host: 'localhost:1234', 'X-MiXed': 'two', 'X-Forwarded-Proto': 'http' },
       multiValueHeaders: { 'X-MiXed': ['one', 'two'] },
       queryStringParameters: { x: '2', y: 'ä' },
@@ -175,7 +163,7 @@ describe('a buffered integration', () => {
         accountId: '000000000000',
         apiId: 'abc',
         stage: 'v1',
-        path: '/plain/a/b',
+        path: '/plain/x',
         httpMethod: 'PUT',
         protocol: 'HTTP/1.1',
         domainName: 'localhost',

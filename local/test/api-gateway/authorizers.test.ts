@@ -11,7 +11,8 @@ const ARN = 'arn:aws:execute-api:eu-west-1:000000000000:abc/v1/GET/things/one';
 const cached: Authorizer = { id: 'a1', functionArn: 'authorizer', identity: ['authorization'], ttlMs: 60_000 };
 const proxy = { functionArn: 'function', streaming: false, timeoutMs: 29_000 };
 const routes: Route[] = [
-  { resource: '/things/{name}', method: 'ANY', authorization: cached, ...proxy },
+  { resource: '/things/one', method: 'ANY', authorization: cached, ...proxy },
+  { resource: '/things/two', method: 'ANY', authorization: cached, ...proxy },
   { resource: '/fresh', method: 'ANY', authorization: { ...cached, ttlMs: 0 }, ...proxy },
   { resource: '/signed', method: 'ANY', authorization: 'AWS_IAM', ...proxy },
   { resource: '/mock', method: 'GET', mock: { status: 203, headers: { 'x-a': 'b' }, body: '{"a":1}' } },
@@ -80,10 +81,9 @@ describe('a Lambda authorizer', () => {
       {
         type: 'REQUEST',
         methodArn: ARN,
-        resource: '/things/{name}',
+        resource: '/things/one',
         path: '/things/one',
         httpMethod: 'GET',
-        pathParameters: { name: 'one' },
         queryStringParameters: { x: '1' },
         headers: { authorization: 'Bearer t' },
       },

@@ -21,10 +21,9 @@ export const API: Api = {
   region: 'eu-west-1',
   account: '000000000000',
   stage: 'v1',
-  stageVariables: null,
   responses: new Map(),
   idleMs: 300_000,
-  routes: [route('/mcp', 'POST', { streaming: true }), route('/plain/{proxy+}')],
+  routes: [route('/mcp', 'POST', { streaming: true }), route('/plain/x')],
 };
 
 let stop: (() => Promise<void>) | undefined;

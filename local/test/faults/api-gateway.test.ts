@@ -3,7 +3,7 @@ import { useFaultyCloud } from './bench.ts';
 
 const { cloud, faults, said } = useFaultyCloud();
 const STREAM = { service: 'apigateway', operation: 'POST /stream' } as const;
-const PAGE = { service: 'apigateway', operation: 'POST /{id}' } as const;
+const PAGE = { service: 'apigateway', operation: 'POST /page' } as const;
 
 /** What a client gets to see. */
 async function post(path: string, body = ''): Promise<{ status: number; text: string; cut: boolean }> {
@@ -45,7 +45,7 @@ describe('a client loses its connection', () => {
     ['after', 1],
   ] as const)('of an answer that comes as a whole: %s', async (at, runs) => {
     faults().add({ ...PAGE, at, do: 'drop' });
-    expect(await post(`/whole-${at}`)).toEqual(NOTHING);
+    expect(await post('/page', `whole-${at}`)).toEqual(NOTHING);
     expect(said(`page whole-${at}`)).toBe(runs);
   });
 });
@@ -66,7 +66,11 @@ describe('the worker that answers dies', () => {
 
 test('API Gateway answers by itself', async () => {
   faults().add({ ...PAGE, do: { error: 'TooManyRequestsException', status: 429, message: 'Too Many Requests' } });
-  expect(await post('/throttled')).toEqual({ status: 429, text: '{"message":"Too Many Requests"}', cut: false });
+  expect(await post('/page', 'throttled')).toEqual({
+    status: 429,
+    text: '{"message":"Too Many Requests"}',
+    cut: false,
+  });
   faults().add({ ...STREAM, at: 'after', do: { error: 'InternalServerError', status: 500, message: 'no' } });
   expect(await post('/stream', 'g')).toEqual({ status: 500, text: '{"message":"no"}', cut: false });
   expect(said('page throttled')).toBe(0);
@@ -75,11 +79,11 @@ test('API Gateway answers by itself', async () => {
 test('a fault sees the request', async () => {
   const wait = faults().add({
     ...PAGE,
-    when: ({ input, caller }) => caller === 'client' && input.path === '/seen',
+    when: ({ input, caller }) => caller === 'client' && input.body === 'seen',
     do: { delayMs: 50 },
   });
-  await post('/unseen');
+  await post('/page', 'unseen');
   const begin = performance.now();
-  expect(await post('/seen')).toMatchObject({ status: 200, text: 'page' });
+  expect(await post('/page', 'seen')).toMatchObject({ status: 200, text: 'page' });
   expect([wait.hits, performance.now() - begin > 48]).toEqual([1, true]);
 });

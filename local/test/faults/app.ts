@@ -62,7 +62,7 @@ table.grantWriteData(machine);
 const api = new RestApi(stack, 'Api', { endpointTypes: [EndpointType.REGIONAL] });
 const streaming = { responseTransferMode: ResponseTransferMode.STREAM };
 api.root.addResource('stream').addMethod('POST', new LambdaIntegration(streamer, streaming));
-api.root.addResource('{id}').addMethod('POST', new LambdaIntegration(lambda('Page', 'page')));
+api.root.addResource('page').addMethod('POST', new LambdaIntegration(lambda('Page', 'page')));
 
 const undelivered = new Queue(stack, 'Undelivered');
 new Rule(stack, 'Tick', {

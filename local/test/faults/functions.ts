@@ -30,7 +30,7 @@ export const stream = awslambda.streamifyResponse(async (event: APIGatewayProxyE
 });
 
 export const page = async (event: APIGatewayProxyEvent) => {
-  console.log(`page ${event.pathParameters?.id}`);
+  console.log(`page ${event.body}`);
   return { statusCode: 200, body: 'page' };
 };
 
