@@ -81,7 +81,7 @@ try {
   });
   checkNode(process.versions.node);
   const project = readProject(process.cwd());
-  const { variables, said } = await readElsewhere(process.env);
+  const { variables, said } = readElsewhere(process.env);
   process.stdout.write(`running the app: ${project.app}\n`);
   starting = startSession(project, { ...flags, variables }, printer, ending.signal);
   session = await starting;
