@@ -99,7 +99,7 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       part('lib/endpoint.ts', '  #allowAll(scope', '    acknowledgeWildcard('),
       part('lib/reconciler.ts', '    const machines = machineArn', '    this.#trigger'),
       part('lib/task-events.ts', '    const stream =', '    const mapping ='),
-      part('lib/storage/signing-key.ts', '    // It may replace', '    const { functionArn }'),
+      part('lib/storage/signing-key.ts', '    // The function may replace', '    const { functionArn }'),
       part('lib/tools/tool-workflow.ts', "    this.#allow(['dynamodb:UpdateItem']", '  /** @param arn'),
     ],
     tests: ['test/stack/policies.test.ts', 'test/lib/tools/tool-run.test.ts'],
