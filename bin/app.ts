@@ -1,6 +1,6 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
+import { Auth, McpTaskServer, ToolFunction } from 'mcp-task-server';
 import { handler as deployService } from '../functions/examples/deploy-service.ts';
 import { handler as greet } from '../functions/examples/greet.ts';
 import { inspectRegions } from '../functions/examples/inspect-regions.ts';
@@ -11,7 +11,7 @@ const app = new App();
 const stack = new Stack(app, 'McpTaskServer', { description: 'MCP tools as durable tasks' });
 
 const server = new McpTaskServer(stack, 'Server', {
-  auth: anonymous(),
+  auth: Auth.anonymous(),
   serverInfo: { name: 'mcp-task-server', version: '0.1.0', title: 'MCP task server' },
   // This is for a trial. Once the stack has real tasks, remove the line: RETAIN is the default.
   removalPolicy: RemovalPolicy.DESTROY,

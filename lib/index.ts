@@ -4,16 +4,7 @@
  * @module mcp-task-server
  */
 
-export {
-  type AnonymousAuth,
-  type Auth,
-  anonymous,
-  type IamAuth,
-  iam,
-  type OAuth,
-  type OAuthProps,
-  oauth,
-} from './auth/auth.ts';
+export { type AnonymousAuth, Auth, type IamAuth, type OAuth, type OAuthProps } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
 export type { OperatorPolicies } from './operators/operator-policies.ts';

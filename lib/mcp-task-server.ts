@@ -45,7 +45,7 @@ export type { McpTaskServerProps } from './server-props.ts';
  * workflows that run all tools (docs/architecture/README.md, "Deployed parts").
  *
  * @example
- * const server = new McpTaskServer(this, 'Server', { auth: anonymous() });
+ * const server = new McpTaskServer(this, 'Server', { auth: Auth.anonymous() });
  * server.addTool('render_report', { handler, description, inputSchema, taskSupport: 'optional' });
  */
 export class McpTaskServer extends Construct {
@@ -104,7 +104,7 @@ export class McpTaskServer extends Construct {
     });
     if (auth.kind === 'anonymous') {
       const warning =
-        'anonymous(): every client that reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
+        'Auth.anonymous(): every client that reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
       Annotations.of(this).addWarningV2('mcp-task-server:anonymous', warning);
     }
     this.reconciler = new Reconciler(this, 'Reconciler', {

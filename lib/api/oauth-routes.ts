@@ -37,7 +37,9 @@ function allScopes({ auth, tools }: OAuthRoutesProps): string[] {
   const all = [...new Set([...auth.scopes, ...tools().flatMap(({ scopes = [] }) => scopes)])];
   const { length } = all.join(' ');
   if (length <= MAX_SCOPES) return all;
-  throw new Error(`oauth: the scopes of the server and its tools take ${length} characters, ${MAX_SCOPES} at most`);
+  throw new Error(
+    `Auth.oauth: the scopes of the server and its tools take ${length} characters, ${MAX_SCOPES} at most`,
+  );
 }
 
 /**

@@ -8,25 +8,8 @@ export interface AnonymousAuth {
   readonly kind: 'anonymous';
 }
 
-/**
- * Lets every caller call every tool. A caller that knows the id of a task (more than 128 random bits) may read, answer
- * and cancel it. 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
- */
-export function anonymous(): AnonymousAuth {
-  return { kind: 'anonymous' };
-}
-
 export interface IamAuth {
   readonly kind: 'iam';
-}
-
-/**
- * Requires AWS credentials: callers sign their requests (SigV4) and need `execute-api:Invoke` for the API. Tasks belong to
- * the user, the Cognito identity, or the session of a role: the same role under another session name is another owner.
- * The caller that assumes a role chooses the session name, unless the trust policy fixes it (`sts:RoleSessionName`).
- */
-export function iam(): IamAuth {
-  return { kind: 'iam' };
 }
 
 export interface OAuthProps {
@@ -51,24 +34,47 @@ export interface OAuth {
   readonly jwksUri?: string;
 }
 
-/**
- * Requires an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, or to its client
- * if there is no user.
- *
- * @example
- * oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' })
- */
-export function oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthProps): OAuth {
-  const scopes = [...new Set(given)];
-  checkUrl('oauth: issuer', issuer);
-  if (jwksUri !== undefined) checkUrl('oauth: jwksUri', jwksUri);
-  const audiences = [audience].flat();
-  if (audiences.length === 0 || audiences.some((one) => !Token.isUnresolved(one) && !/^\S+$/.test(one))) {
-    throw new Error('oauth: give the audience of the tokens, without blanks');
-  }
-  checkScopes('oauth', scopes);
-  return { kind: 'oauth', issuer, audience: audiences, scopes, ...(jwksUri !== undefined && { jwksUri }) };
-}
+/** The ways to identify callers. */
+export const Auth = {
+  /**
+   * Lets every caller call every tool. A caller that knows the id of a task (more than 128 random bits) may read, answer
+   * and cancel it. 2025-11-25 sessions see their own tasks in `tasks/list` (C-36).
+   *
+   * @example
+   * new McpTaskServer(this, 'Server', { auth: Auth.anonymous() });
+   */
+  anonymous: (): AnonymousAuth => ({ kind: 'anonymous' }),
+
+  /**
+   * Requires AWS credentials: callers sign their requests (SigV4) and need `execute-api:Invoke` for the API. Tasks belong
+   * to the user, the Cognito identity, or the session of a role: the same role under another session name is another
+   * owner. The caller that assumes a role chooses the session name, unless the trust policy fixes it
+   * (`sts:RoleSessionName`).
+   *
+   * @example
+   * new McpTaskServer(this, 'Server', { auth: Auth.iam() });
+   */
+  iam: (): IamAuth => ({ kind: 'iam' }),
+
+  /**
+   * Requires an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, or to its client
+   * if there is no user. Throws for a URL, an audience or a scope that cannot work.
+   *
+   * @example
+   * const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
+   */
+  oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthProps): OAuth {
+    const scopes = [...new Set(given)];
+    checkUrl('Auth.oauth: issuer', issuer);
+    if (jwksUri !== undefined) checkUrl('Auth.oauth: jwksUri', jwksUri);
+    const audiences = [audience].flat();
+    if (audiences.length === 0 || audiences.some((one) => !Token.isUnresolved(one) && !/^\S+$/.test(one))) {
+      throw new Error('Auth.oauth: give the audience of the tokens, without blanks');
+    }
+    checkScopes('Auth.oauth', scopes);
+    return { kind: 'oauth', issuer, audience: audiences, scopes, ...(jwksUri !== undefined && { jwksUri }) };
+  },
+} as const;
 
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
@@ -100,10 +106,10 @@ export function checkScopes(what: string, scopes: readonly string[]): void {
  */
 export function neededScopes(tool: string, scopes: readonly string[], auth: Auth): readonly string[] | undefined {
   if (scopes.length === 0) return undefined;
-  if (auth.kind !== 'oauth') throw new Error(`Tool '${tool}': only tokens have scopes: use auth: oauth(…)`);
+  if (auth.kind !== 'oauth') throw new Error(`Tool '${tool}': only tokens have scopes: use auth: Auth.oauth(…)`);
   const had = scopes.find((scope) => !auth.scopes.includes(scope) && sufficient([scope], auth.scopes));
   if (had !== undefined) {
-    throw new Error(`Tool '${tool}': every caller has the scope '${had}': oauth(…) requires one above it`);
+    throw new Error(`Tool '${tool}': every caller has the scope '${had}': Auth.oauth(…) requires one above it`);
   }
   const more = scopes.filter((scope) => !auth.scopes.includes(scope));
   return more.length > 0 ? [...new Set([...auth.scopes, ...more])] : undefined;

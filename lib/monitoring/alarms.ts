@@ -70,7 +70,7 @@ export class ServerAlarms extends Construct {
     ];
     this.alarms = rows.flatMap(([name, threshold, metric, description]) => {
       if (threshold === undefined) return [];
-      if (metric === undefined) throw new Error('McpTaskServer: alarms.authorizerErrors needs auth: oauth(…)');
+      if (metric === undefined) throw new Error('McpTaskServer: alarms.authorizerErrors needs auth: Auth.oauth(…)');
       return this.#alarm(name, threshold, metric, description);
     });
   }

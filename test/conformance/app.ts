@@ -1,11 +1,11 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from '../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../lib/index.ts';
 import { fixtures } from './fixtures/catalog.ts';
 import { type Fixture, noArguments } from './fixtures/fixture.ts';
 
 /** The server the conformance suite runs against: the product, with the suite's own tools registered. */
 const stack = new Stack(new App(), 'McpConformance');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
 // slow_compute sleeps up to a minute.
 const handler = new ToolFunction(stack, 'Fixtures', {
   entry: 'test/conformance/fixtures/index.ts',

@@ -14,13 +14,13 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { UserPool } from 'aws-cdk-lib/aws-cognito';
 import { Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { anonymous, McpTaskServer, ToolFunction } from 'REPO/lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from 'REPO/lib/index.ts';
 
 const stack = new Stack(new App(), 'Shop');
 new Vpc(stack, 'Network', { maxAzs: 2, natGateways: 0 });
 new UserPool(stack, 'People');
 const topic = new Topic(stack, 'Orders');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), serverInfo: { name: 'shop', version: '1' } });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), serverInfo: { name: 'shop', version: '1' } });
 const environment = { TOPIC: topic.topicArn };
 const bundling = { loader: { '.sql': 'text' } };
 const handler = new ToolFunction(stack, 'Hello', { entry: 'hello.ts', environment, bundling });

@@ -11,7 +11,7 @@ import {
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
 import { invocable } from '../../lib/endpoint-environment.ts';
-import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 const described = { description: 'd', inputSchema: { type: 'object' } };
@@ -20,7 +20,7 @@ const arnOf = (name: string) => `arn:aws:lambda:ap-southeast-1:123456789012:func
 
 function makeServer(props: { env?: typeof env } = {}) {
   const stack = new Stack(new App(), 'ServerOfTheDepartmentOfLongNames', props);
-  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
   const machines = (count: number) => {
     for (let i = 0; i < count; i++) {
       const definitionBody = DefinitionBody.fromChainable(new Pass(stack, `P${i}`));

@@ -2,7 +2,7 @@
 
 export const stack = `import * as cdk from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
+import { Auth, McpTaskServer, ToolFunction } from 'mcp-task-server';
 import { handler } from '../tools/count-words';
 
 export class AppStack extends cdk.Stack {
@@ -10,7 +10,7 @@ export class AppStack extends cdk.Stack {
 
   constructor(scope: Construct, id: string, props?: cdk.StackProps) {
     super(scope, id, props);
-    this.server = new McpTaskServer(this, 'Server', { auth: anonymous() });
+    this.server = new McpTaskServer(this, 'Server', { auth: Auth.anonymous() });
     this.server.addTool('count_words', {
       ...handler.definition,
       handler: new ToolFunction(this, 'CountWords', { entry: 'tools/count-words.ts', timeout: cdk.Duration.seconds(30) }),

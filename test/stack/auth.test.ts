@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { neededScopes } from '../../lib/auth/auth.ts';
-import { type Auth, anonymous, iam, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?: readonly string[]) {
@@ -16,7 +16,7 @@ function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?:
 }
 
 const publicUrl = 'https://mcp.example.com';
-const protectedBy = oauth({ issuer: 'https://login.example.com', audience: `${publicUrl}/mcp`, scopes: ['mcp'] });
+const protectedBy = Auth.oauth({ issuer: 'https://login.example.com', audience: `${publicUrl}/mcp`, scopes: ['mcp'] });
 
 /** The methods of the API, by path and verb. */
 function methods(template: Template) {
@@ -142,7 +142,7 @@ describe('oauth', () => {
 
   test('without a publicUrl the metadata names the URL of the stage', () => {
     const { issuer } = protectedBy;
-    const plain = Template.fromStack(makeStack(oauth({ issuer, audience: 'a' })));
+    const plain = Template.fromStack(makeStack(Auth.oauth({ issuer, audience: 'a' })));
     const documents = Object.values(plain.findResources('AWS::ApiGateway::Method'))
       .map(({ Properties }) => Properties.Integration.IntegrationResponses?.[0].ResponseTemplates?.['application/json'])
       .filter((document) => document?.['Fn::Join'] !== undefined);
@@ -157,33 +157,42 @@ describe('oauth', () => {
   });
 
   test.each([
-    ['an issuer that is not a URL', () => oauth({ issuer: 'login', audience: 'a' })],
-    ['an issuer without TLS', () => oauth({ issuer: 'http://login.example.com', audience: 'a' })],
-    ['an issuer with a query', () => oauth({ issuer: 'https://login.example.com?a', audience: 'a' })],
-    ['keys without TLS', () => oauth({ issuer: 'https://a.example', audience: 'a', jwksUri: 'http://a.example/keys' })],
-    ['no audience', () => oauth({ issuer: 'https://a.example', audience: [] })],
-    ['an empty audience', () => oauth({ issuer: 'https://a.example', audience: '' })],
-    ['a scope that breaks the header', () => oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['a"b'] })],
-    ['offline_access (G-11)', () => oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['offline_access'] })],
+    ['an issuer that is not a URL', () => Auth.oauth({ issuer: 'login', audience: 'a' })],
+    ['an issuer without TLS', () => Auth.oauth({ issuer: 'http://login.example.com', audience: 'a' })],
+    ['an issuer with a query', () => Auth.oauth({ issuer: 'https://login.example.com?a', audience: 'a' })],
+    [
+      'keys without TLS',
+      () => Auth.oauth({ issuer: 'https://a.example', audience: 'a', jwksUri: 'http://a.example/keys' }),
+    ],
+    ['no audience', () => Auth.oauth({ issuer: 'https://a.example', audience: [] })],
+    ['an empty audience', () => Auth.oauth({ issuer: 'https://a.example', audience: '' })],
+    [
+      'a scope that breaks the header',
+      () => Auth.oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['a"b'] }),
+    ],
+    [
+      'offline_access (G-11)',
+      () => Auth.oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['offline_access'] }),
+    ],
     ['a publicUrl that ends with a slash', () => makeStack(protectedBy, { publicUrl: 'https://a.example/' })],
     ['a publicUrl without TLS', () => makeStack(protectedBy, { publicUrl: 'http://a.example' })],
     ['scopes of a tool that are not valid', () => makeStack(protectedBy, {}, ['a b'])],
-    ['scopes of a tool without tokens', () => makeStack(iam(), {}, ['a'])],
+    ['scopes of a tool without tokens', () => makeStack(Auth.iam(), {}, ['a'])],
     ['a scope of a tool that no caller can lack', () => makeStack(protectedBy, {}, ['ops', 'mcp:deploy'])],
   ])('%s is refused at synth', (_title, make) => {
-    expect(make).toThrow(/^(oauth|McpTaskServer: publicUrl|Tool 'scoped')/);
+    expect(make).toThrow(/^(Auth\.oauth|McpTaskServer: publicUrl|Tool 'scoped')/);
   });
 });
 
-test('a scope that oauth() is given twice takes nothing away from a tool (G-09)', () => {
-  const twice = oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['mcp', 'mcp'] });
+test('a scope that Auth.oauth() is given twice takes nothing away from a tool (G-09)', () => {
+  const twice = Auth.oauth({ issuer: 'https://a.example', audience: 'a', scopes: ['mcp', 'mcp'] });
   expect(twice.scopes).toEqual(['mcp']);
   expect(neededScopes('t', ['admin'], { ...twice, scopes: ['mcp', 'mcp'] })).toEqual(['mcp', 'admin']);
   expect(neededScopes('t', ['mcp'], twice)).toBeUndefined();
 });
 
 test('iam: everything but the preflight is signed, and there is nothing of OAuth', () => {
-  const template = Template.fromStack(makeStack(iam()));
+  const template = Template.fromStack(makeStack(Auth.iam()));
   expect(methods(template)).toEqual(
     [
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
@@ -198,10 +207,10 @@ test('iam: everything but the preflight is signed, and there is nothing of OAuth
 
 test('synth warns of anonymous, and of no other mode', () => {
   const warnings = (auth: Auth) => Annotations.fromStack(makeStack(auth)).findWarning('*', Match.anyValue());
-  expect(warnings(anonymous()).map(({ entry }) => entry.data)).toEqual([
+  expect(warnings(Auth.anonymous()).map(({ entry }) => entry.data)).toEqual([
     expect.stringMatching(
       /anonymous\(\): every client that reaches the endpoint may call every tool.*mcp-task-server:anonymous/,
     ),
   ]);
-  for (const auth of [protectedBy, iam()]) expect(warnings(auth)).toEqual([]);
+  for (const auth of [protectedBy, Auth.iam()]) expect(warnings(auth)).toEqual([]);
 });

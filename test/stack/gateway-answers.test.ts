@@ -1,11 +1,11 @@
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 
 describe('an answer that API Gateway makes by itself', () => {
   const stack = new Stack(new App(), 'S');
-  new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
   const found = Template.fromStack(stack).findResources('AWS::ApiGateway::GatewayResponse');
   const answers = new Map(
     Object.values(found).map(({ Properties }) => {

@@ -3,7 +3,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, type IStateMachine, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
-import { anonymous, McpTaskServer, type StateMachineToolProps, type ToolProps } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type StateMachineToolProps, type ToolProps } from '../../lib/index.ts';
 import { toolEntry } from '../../lib/tools/tool-entry.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
@@ -14,7 +14,7 @@ function makeServer(maxTtl = Duration.hours(24), env = {}) {
   const stack = new Stack(new App(), 'S', env);
   const machine = (id: string, more = {}) =>
     new StateMachine(stack, id, { definitionBody: DefinitionBody.fromString(asl), ...more });
-  return { stack, machine, server: new McpTaskServer(stack, 'Server', { auth: anonymous(), maxTtl }) };
+  return { stack, machine, server: new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), maxTtl }) };
 }
 
 function template() {

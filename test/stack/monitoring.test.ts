@@ -2,9 +2,9 @@ import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
-import { anonymous, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 
-const withTokens = oauth({ issuer: 'https://issuer.example', audience: 'https://api.example/mcp' });
+const withTokens = Auth.oauth({ issuer: 'https://issuer.example', audience: 'https://api.example/mcp' });
 
 function made(props: Partial<McpTaskServerProps>, addTools: (server: McpTaskServer) => void = () => {}) {
   const stack = new Stack(new App(), 'Shop');
@@ -83,7 +83,9 @@ test('one alarm watches ten functions of tools, also of tools without tasks, eac
 });
 
 test('a threshold that cannot be watched is refused by its name', () => {
-  expect(() => made({ auth: anonymous(), alarms: { authorizerErrors: 1 } })).toThrow(/alarms\.authorizerErrors.*oauth/);
+  expect(() => made({ auth: Auth.anonymous(), alarms: { authorizerErrors: 1 } })).toThrow(
+    /alarms\.authorizerErrors.*oauth/,
+  );
   expect(() => made({ alarms: { failed: 0 } })).toThrow(/threshold of Failed/);
 });
 

@@ -5,13 +5,13 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { describe, expect, test } from 'vitest';
-import { anonymous, McpTaskServer, type McpTaskServerProps, oauth } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 function synth(propsOf: (stack: Stack) => Partial<McpTaskServerProps> = () => ({})) {
   const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
   const handler = inlineFunction(stack);
-  const auth = oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
   const server = new McpTaskServer(stack, 'Server', { auth, ...propsOf(stack) });
   server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
   return Template.fromStack(stack);
@@ -205,7 +205,7 @@ describe('encryptionKey', () => {
 
 test('an encryptionKey in a stack of no region is refused at synth: CDK needs it for the table', () => {
   const stack = new Stack(new App(), 'S');
-  const auth = anonymous();
+  const auth = Auth.anonymous();
   const make = () => new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
   expect(make).toThrow(/encryptionKey: give the stack its region/);
 });

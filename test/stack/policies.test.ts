@@ -4,7 +4,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
-import { McpTaskServer, oauth } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 interface Document {
@@ -28,7 +28,7 @@ function policies(): string[] {
   const stateMachine = new StateMachine(stack, 'M', {
     definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
   });
-  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   const server = new McpTaskServer(stack, 'Server', { auth, publicUrl: 'https://mcp.example.com' });
   const tool = { description: 'd', inputSchema: { type: 'object' }, timeout: Duration.seconds(30) };
   server.addTool('direct', { ...tool, handler });
@@ -101,7 +101,7 @@ function keyUses(stack: Stack): Record<string, string[]> {
 
 test('a key of the customer is used by way of the services that use it, and by no other action', () => {
   const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
-  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   const server = new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
   const handler = inlineFunction(stack);
   server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
@@ -126,7 +126,7 @@ test('a key of the customer is used by way of the services that use it, and by n
 
 test('services that use the key by themselves are in its policy, for this account only', () => {
   const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1', account: '111111111111' } });
-  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
   const [key] = Object.values(Template.fromStack(stack).findResources('AWS::KMS::Key'));
   const statements: { Principal: { Service?: string }; Action: unknown; Condition?: unknown }[] =
@@ -151,7 +151,7 @@ test('services that use the key by themselves are in its policy, for this accoun
 
 test('a tool whose role is not known gets no policy, and synth says what to allow', () => {
   const stack = new Stack(new App(), 'S');
-  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   const server = new McpTaskServer(stack, 'Server', { auth });
   const handler = LambdaFunction.fromFunctionArn(stack, 'F', 'arn:aws:lambda:us-east-1:111111111111:function:f');
   server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });

@@ -2,12 +2,12 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE } from '../../functions/tasks/log.ts';
-import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 const stack = new Stack(new App(), 'S');
 const handler = inlineFunction(stack);
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
 server.addTool('later', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
 const template = Template.fromStack(stack);
 

@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
-import { McpTaskServer, oauth } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 
 /**
  * Types of resources that lose something when CloudFormation replaces them: data, running tasks, the URL. By type, the
@@ -32,7 +32,7 @@ function template(id: string): Partial<Record<string, Record<string, Resource>>>
     handler: 'index.handler',
     code: Code.fromInline('exports.handler = async () => 1'),
   });
-  const auth = oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   const server = new McpTaskServer(stack, id, { auth, publicUrl: 'https://mcp.example.com' });
   server.addTool('render.report', {
     description: 'd',

@@ -2,12 +2,12 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { expect, test } from 'vitest';
-import { anonymous, McpTaskServer } from '../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../lib/index.ts';
 
 function templateOf(withBus = false): Template {
   const stack = new Stack(new App(), 'S');
   const eventBus = withBus ? new EventBus(stack, 'Bus') : undefined;
-  new McpTaskServer(stack, 'Server', { auth: anonymous(), ...(eventBus && { eventBus }) });
+  new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), ...(eventBus && { eventBus }) });
   return Template.fromStack(stack);
 }
 const template = templateOf();
@@ -46,7 +46,7 @@ test('a bus of another account is named by its ARN', () => {
   const stack = new Stack(new App(), 'S');
   const arn = 'arn:aws:events:eu-west-1:111122223333:event-bus/central';
   const eventBus = EventBus.fromEventBusArn(stack, 'Bus', arn);
-  new McpTaskServer(stack, 'Server', { auth: anonymous(), eventBus });
+  new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), eventBus });
   Template.fromStack(stack).hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: Match.objectLike({ EVENT_BUS: arn }) },
   });

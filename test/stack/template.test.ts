@@ -4,7 +4,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { ENGINE_NAMES } from '../../functions/tasks/engines.ts';
-import { anonymous, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
+import { Auth, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
 import { definition } from '../../lib/workflow/definition.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
@@ -13,7 +13,7 @@ const schema = { type: 'object' };
 function makeStack(add: (server: McpTaskServer, handler: LambdaFunction) => void) {
   const stack = new Stack(new App(), 'S');
   const handler = inlineFunction(stack);
-  add(new McpTaskServer(stack, 'Server', { auth: anonymous() }), handler);
+  add(new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() }), handler);
   return Template.fromStack(stack);
 }
 
@@ -95,7 +95,7 @@ test.each([
   ['longer than a year', Duration.days(366), undefined],
   ['of minutes, which Secrets Manager does not know', Duration.minutes(5_001), undefined],
 ])('a key that is replaced after a time %s is refused at synth', (_title, rotation, maxTtl) => {
-  const props = { auth: anonymous(), keyRotation: rotation, ...(maxTtl && { maxTtl }) };
+  const props = { auth: Auth.anonymous(), keyRotation: rotation, ...(maxTtl && { maxTtl }) };
   expect(() => new McpTaskServer(new Stack(new App(), 'S'), 'Server', props)).toThrow(/keyRotation lies between [28]/);
 });
 
@@ -184,7 +184,7 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
 test('synth warns of schemas that some arguments make slow, by tool and path (A-16)', () => {
   const stack = new Stack(new App(), 'S');
   const handler = inlineFunction(stack);
-  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
   const slug = { type: 'string', pattern: '^([a-z0-9]+-?)+$' };
   server.addTool('rename', {
     ...{ handler, description: 'd', inputSchema: { type: 'object', properties: { slug } } },
@@ -199,7 +199,7 @@ test('synth warns of schemas that some arguments make slow, by tool and path (A-
 
 test('no workflow logs what its states carry: arguments, answers and results (A-15)', () => {
   const stack = new Stack(new App(), 'S');
-  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
   const handler = inlineFunction(stack);
   const stateMachine = new StateMachine(stack, 'M', {
     definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
@@ -217,7 +217,7 @@ test.each([
   [{ inlineWindow: Duration.seconds(25), holdCap: Duration.seconds(200) }],
 ])('API Gateway waits longer than the endpoint may run, which says more than a 504: %j', (windows) => {
   const stack = new Stack(new App(), 'S');
-  new McpTaskServer(stack, 'Server', { auth: anonymous(), ...windows });
+  new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), ...windows });
   const { Resources } = Template.fromStack(stack).toJSON();
   const all = Object.values(Resources as Record<string, { Properties: Record<string, never> }>);
   const [endpoint] = all.filter(({ Properties }) => String(Properties?.Description).startsWith('MCP endpoint'));

@@ -1,12 +1,12 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from 'mcp-task-server';
+import { Auth, McpTaskServer, ToolFunction } from 'mcp-task-server';
 import { handler as countWords } from './tools/count-words.ts';
 
 const stack = new Stack(new App(), 'McpTools');
 
 const server = new McpTaskServer(stack, 'Server', {
-  // Every caller that knows the URL may call. Before real use: oauth(…) or iam().
-  auth: anonymous(),
+  // Every caller that knows the URL may call. Before real use: Auth.oauth(…) or Auth.iam().
+  auth: Auth.anonymous(),
   // The table of tasks is deleted with the stack. Before real use: remove this line.
   removalPolicy: RemovalPolicy.DESTROY,
 });

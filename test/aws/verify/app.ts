@@ -2,7 +2,7 @@ import { App, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { iam, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /**
  * The app that `npm run test:aws -- --create` deploys, and removes again. Callers must sign. With VERIFY_OPTIONS it has a
@@ -16,7 +16,7 @@ const stack = new Stack(new App(), 'McpTaskServerVerify', {
 });
 const removalPolicy = RemovalPolicy.DESTROY;
 const options = () => ({ encryptionKey: new Key(stack, 'Key', { removalPolicy }), waf: true }) as const;
-const server = new McpTaskServer(stack, 'Server', { auth: iam(), removalPolicy, ...(withOptions && options()) });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.iam(), removalPolicy, ...(withOptions && options()) });
 const timeout = Duration.seconds(150);
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/aws/verify/tools.ts', timeout });
 const waits = {

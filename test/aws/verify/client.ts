@@ -8,7 +8,7 @@ type Credentials = ConstructorParameters<typeof SignatureV4>[0]['credentials'];
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
 type Json = any;
 
-/** Calls the endpoint of a server with `iam()`, in 2026-07-28. */
+/** Calls the endpoint of a server with `Auth.iam()`, in 2026-07-28. */
 export interface VerifyClient {
   /** The result. Throws with the error of the answer. `asTask`: the client declares tasks. @default true */
   request(method: string, params: Record<string, unknown>, asTask?: boolean): Promise<Json>;

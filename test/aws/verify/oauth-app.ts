@@ -1,5 +1,5 @@
 import { App, CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** An app for docs/verify-on-aws.md: which callers are refused, and how. ISSUER and AUDIENCE come from its user pool. */
 const { ISSUER: issuer, AUDIENCE: audience } = process.env;
@@ -8,7 +8,7 @@ const stack = new Stack(new App(), 'McpTaskServerVerifyOauth', {
   description: 'docs/verify-on-aws.md: may be deleted',
 });
 const server = new McpTaskServer(stack, 'Server', {
-  auth: oauth({ issuer, audience, scopes: ['mcp/tasks'] }),
+  auth: Auth.oauth({ issuer, audience, scopes: ['mcp/tasks'] }),
   removalPolicy: RemovalPolicy.DESTROY,
 });
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/aws/verify/tools.ts' });

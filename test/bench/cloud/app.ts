@@ -1,10 +1,10 @@
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** One tool that answers at once. */
 const stack = new Stack(new App(), 'Short');
 const handler = new ToolFunction(stack, 'Tool', { entry: 'test/bench/cloud/tool.ts' });
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 server.addTool('short', {
   handler,
   inputSchema: { type: 'object' },

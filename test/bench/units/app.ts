@@ -1,5 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
 
 /** A server with verified callers, so that 2026-07-28 requests have an owner, too. An owner may hold one stream only. */
@@ -10,7 +10,7 @@ const handler = new ToolFunction(stack, 'Tools', {
 });
 const { UNITS_ISSUER: issuer = '', UNITS_OPEN_TASKS: maxOpenTasks = '' } = process.env;
 const server = new McpTaskServer(stack, 'Server', {
-  auth: oauth({ issuer, audience: [AUDIENCE], scopes: ['mcp'] }),
+  auth: Auth.oauth({ issuer, audience: [AUDIENCE], scopes: ['mcp'] }),
   removalPolicy: RemovalPolicy.DESTROY,
   maxOpenTasks: Number(maxOpenTasks),
   maxStreams: 1,

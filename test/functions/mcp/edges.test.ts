@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { anonymous } from '../../../lib/index.ts';
+import { Auth } from '../../../lib/index.ts';
 import { serverSettings } from '../../../lib/server-settings.ts';
 import { fakeServer, manifest } from './support/fake-server.ts';
 import { endpoint } from './support/posted.ts';
@@ -38,7 +38,7 @@ describe('browsers', () => {
   });
 
   test('a server that names no origins lets in pages of this machine only (A-08)', async () => {
-    const { allowedOrigins } = serverSettings({ auth: anonymous() });
+    const { allowedOrigins } = serverSettings({ auth: Auth.anonymous() });
     const { server } = fakeServer({ manifest: { ...manifest, allowedOrigins } });
     const at = (origin: string) =>
       endpoint({ method: 'OPTIONS', headers: { origin }, body: '' }, server).then(({ status }) => status);

@@ -1,13 +1,13 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, test } from 'vitest';
-import { anonymous, McpTaskServer, type McpTaskServerProps } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../../lib/index.ts';
 import { inlineFunction } from '../../support/inline-function.ts';
 
 function templateOf(props: Partial<McpTaskServerProps> = {}): Template {
   const stack = new Stack(new App(), 'S');
   const handler = inlineFunction(stack);
-  const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), ...props });
+  const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), ...props });
   server.addTool('tool', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' });
   return Template.fromStack(stack);
 }

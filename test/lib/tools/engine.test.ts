@@ -4,12 +4,12 @@ import { Code, type IFunction, Function as LambdaFunction, Runtime } from 'aws-c
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
 import { ENGINES } from '../../../functions/tasks/engines.ts';
-import { anonymous, McpTaskServer } from '../../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../../lib/index.ts';
 import type { FunctionToolProps, ToolProps } from '../../../lib/tools/tool-props.ts';
 
 const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
 const stack = new Stack(app, 'S');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
 const lambda = (id: string, seconds?: number) =>
   new LambdaFunction(stack, id, {
     ...{ runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code: Code.fromInline('exports.handler = () => 1') },

@@ -1,14 +1,14 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AccountPrincipal, type CfnRole, Role } from 'aws-cdk-lib/aws-iam';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
 
 /** One tool of each kind, so that every policy of this project occurs once. */
 const stack = new Stack(new App(), 'Permissions');
 const issuer = process.env.MCP_TEST_ISSUER ?? 'https://login.example.com';
 const server = new McpTaskServer(stack, 'Server', {
-  auth: oauth({ issuer, audience: AUDIENCE }),
+  auth: Auth.oauth({ issuer, audience: AUDIENCE }),
   removalPolicy: RemovalPolicy.DESTROY,
 });
 const toolFunction = (id: string) =>

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ToolEntry } from '../../../functions/mcp/manifest.ts';
-import { oauth } from '../../../lib/auth/auth.ts';
+import { Auth } from '../../../lib/auth/auth.ts';
 import { bundle, bundleAuthorizer, bundleEndpoint, bundleReconciler } from '../../../lib/bundles.ts';
 
 const manifest = {
@@ -61,7 +61,7 @@ test('the reconciler: bundle, workflows of task-capable tools only', () => {
 
 test('the authorizer is a CommonJS file, and the scopes of tools', () => {
   const tools = [...manifest.tools, { ...manifest.tools[0], name: 'deploy', scopes: ['ops:deploy'] } as ToolEntry];
-  const auth = oauth({ issuer: 'https://login.example', audience: 'a' });
+  const auth = Auth.oauth({ issuer: 'https://login.example', audience: 'a' });
   bundleAuthorizer(tools, auth, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'scopes.json']);
     expect(readFileSync(join(folder, 'scopes.json'), 'utf8')).toBe('{"deploy":["ops:deploy"]}');
@@ -72,7 +72,7 @@ test('the authorizer is a CommonJS file, and the scopes of tools', () => {
 
 test('only the authorizer of an issuer on this machine can fetch without TLS', () => {
   const codeOf = (issuer: string, more = {}) =>
-    bundleAuthorizer(manifest.tools, oauth({ issuer, audience: 'a', ...more }), (folder) =>
+    bundleAuthorizer(manifest.tools, Auth.oauth({ issuer, audience: 'a', ...more }), (folder) =>
       readFileSync(join(folder, 'index.js'), 'utf8'),
     );
   const fetches = /\bfetch\([\w$]+,\{redirect:/;

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { handler } from '../../../functions/examples/profile-dataset.ts';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** As many tools as one server takes, each a function of its own with the schemas of profile_dataset. */
 const stack = new Stack(new App(), 'Many');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
 const folder = mkdtempSync(join(tmpdir(), 'many-tools-'));
 writeFileSync(
   join(folder, 'index.js'),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { expect, test } from 'vitest';
-import { anonymous, McpTaskServer } from '../../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../../lib/index.ts';
 import { startCloud } from '../../../local/cloud.ts';
 import { runTask } from '../../support/clients.ts';
 import { useAssembly } from '../../support/cloud.ts';
@@ -40,7 +40,7 @@ test('of 100 tools the first, the 50th and the last complete their tasks', async
 
 test('the 101st tool is refused by its name, with the number', () => {
   const stack = new Stack(new App(), 'S');
-  const server = new McpTaskServer(stack, 'Server', { auth: anonymous() });
+  const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
   const handler = inlineFunction(stack);
   const add = (i: number) =>
     server.addTool(`tool_${i}`, {

@@ -1,5 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** The app of most tests: one function that serves every tool of ./tools.ts. */
 const stack = new Stack(new App(), 'Test');
@@ -14,7 +14,7 @@ export const handler = new ToolFunction(stack, 'Tools', {
 // The brief variant: windows and holds of this many seconds.
 const brief = process.env.MCP_TEST_BRIEF;
 export const server = new McpTaskServer(stack, 'Server', {
-  auth: anonymous(),
+  auth: Auth.anonymous(),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(brief && {
     inlineWindow: Duration.seconds(Number(brief)),

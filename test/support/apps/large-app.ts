@@ -1,5 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools with results of every size. Requests of the endpoint to S3 go to MCP_TEST_S3, where a test can interfere. */
 const stack = new Stack(new App(), 'Large');
@@ -7,7 +7,7 @@ const handler = new ToolFunction(stack, 'Tools', {
   entry: 'test/support/apps/large-tools.ts',
   timeout: Duration.seconds(60),
 });
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const s3 = process.env.MCP_TEST_S3;
 if (s3 !== undefined) server.endpoint.addEnvironment('AWS_ENDPOINT_URL_S3', s3);
 

@@ -1,12 +1,12 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { inspectRegions } from '../../../functions/examples/inspect-regions.ts';
-import { anonymous, McpTaskServer } from '../../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../../lib/index.ts';
 import { machines } from './machines.ts';
 
 /** Tools that are state machines, and no function but the endpoint. */
 const stack = new Stack(new App(), 'Machines');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 
 const machine = (id: string, definitionBody: DefinitionBody) => new StateMachine(stack, id, { definitionBody });
 

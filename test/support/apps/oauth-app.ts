@@ -1,5 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { iam, McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../oidc.ts';
 
 /** A few of the test tools, with `oauth` if MCP_TEST_ISSUER names an issuer, else with `iam`. */
@@ -11,7 +11,10 @@ const handler = new ToolFunction(stack, 'Tools', {
 // MCP_TEST_BRIEF: windows and holds of this many seconds.
 const { MCP_TEST_ISSUER: issuer, MCP_TEST_URL: publicUrl, MCP_TEST_BRIEF: brief } = process.env;
 const server = new McpTaskServer(stack, 'Server', {
-  auth: issuer === undefined ? iam() : oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
+  auth:
+    issuer === undefined
+      ? Auth.iam()
+      : Auth.oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(publicUrl !== undefined && { publicUrl }),
   ...(brief && { inlineWindow: Duration.seconds(Number(brief)), holdCap: Duration.seconds(Number(brief)) }),

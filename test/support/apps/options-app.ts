@@ -3,7 +3,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
-import { McpTaskServer, oauth, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../oidc.ts';
 
 /** A server with every option of docs/deploying.md. */
@@ -13,7 +13,7 @@ const certificateArn = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-
 const zone = { hostedZoneId: 'Z0000000000000', zoneName: 'example.com' };
 
 const server = new McpTaskServer(stack, 'Server', {
-  auth: oauth({ issuer: process.env.MCP_TEST_ISSUER ?? 'https://login.example.com', audience: AUDIENCE }),
+  auth: Auth.oauth({ issuer: process.env.MCP_TEST_ISSUER ?? 'https://login.example.com', audience: AUDIENCE }),
   domain: {
     name: 'mcp.example.com',
     certificate: Certificate.fromCertificateArn(stack, 'Certificate', certificateArn),

@@ -1,11 +1,11 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { handler as profile } from '../../../functions/examples/profile-dataset.ts';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools for the page of the tasks: questions, failures, retries, and hostile texts. */
 const stack = new Stack(new App(), 'Shop');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const toolFunction = (id: string, entry: string) =>
   new ToolFunction(stack, id, { entry, timeout: Duration.seconds(60) });
 

@@ -1,10 +1,10 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { anonymous, McpTaskServer } from '../../../lib/index.ts';
+import { Auth, McpTaskServer } from '../../../lib/index.ts';
 
 /** A server whose tool is written in Python. */
 const stack = new Stack(new App(), 'Python');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 server.addTool('count_primes', {
   description: 'Counts primes',
   inputSchema: { type: 'object', properties: { limit: { type: 'integer' } }, required: ['limit'] },

@@ -1,10 +1,10 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools that run for as long as a test wants, in every state; the slow ones have their own function. */
 const stack = new Stack(new App(), 'Restart');
-const server = new McpTaskServer(stack, 'Server', { auth: anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const toolFunction = (id: string) =>
   new ToolFunction(stack, id, {
     entry: 'test/support/apps/restart-tools.ts',

@@ -1,10 +1,10 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { anonymous, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools whose schemas take years to check certain short arguments or results, without any guard. */
 const stack = new Stack(new App(), 'Slow');
 const server = new McpTaskServer(stack, 'Server', {
-  auth: anonymous(),
+  auth: Auth.anonymous(),
   removalPolicy: RemovalPolicy.DESTROY,
   inlineWindow: Duration.seconds(1),
   holdCap: Duration.seconds(1),
