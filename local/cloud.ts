@@ -3,6 +3,7 @@ import { startApiGateway } from './api-gateway/index.ts';
 import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
+import { createMappings } from './event-source/api.ts';
 import { readEventSourceMappings, startEventSources } from './event-source/index.ts';
 import { createEventBridge, readBuses, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
@@ -179,7 +180,9 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   });
   atStop(lambda.stop);
   const { streams } = dynamoDb;
-  atStop(startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError }));
+  const sources = startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError });
+  atStop(sources.stop);
+  const answerMappings = createMappings({ stacks, specs, streams, iam, onCreated: sources.add });
   const events = createEventBridge({ rules, buses, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
@@ -224,7 +227,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   wire.serve({
     services,
     query: operations.query,
-    lambda: lambda.handleHttp,
+    lambda: async (request) => answerMappings(request) ?? lambda.handleHttp(request),
     s3: s3.service,
     ...execution,
   });

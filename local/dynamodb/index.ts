@@ -6,6 +6,7 @@ import { errorType, startEngine } from './engine.ts';
 import { checkExpressions } from './expressions.ts';
 import { createMeter } from './meter.ts';
 import { type Consumer, openStreams, type Streams } from './stream/index.ts';
+import { streamOperations } from './stream/operations.ts';
 import { ensureTable } from './tables.ts';
 import { createTimeToLive, type TimeToLiveOptions } from './ttl.ts';
 
@@ -33,14 +34,15 @@ export async function startDynamoDb(options: DynamoDbOptions) {
     throw error;
   }
   const ttl = createTimeToLive(engine, tables, { ...options, expire: streams.expire });
-  const ttlService = jsonService('dynamodb', '1.0', ttl.operations);
+  const operations = { ...ttl.operations, ...streamOperations(engine, streams) };
+  const added = jsonService('dynamodb', '1.0', operations);
   const meter = options.metered ? createMeter(engine, tables) : undefined;
   const headers = { 'content-type': 'application/x-amz-json-1.0' };
   const service: WireService = {
     name: 'dynamodb',
     async handle(request) {
       const { operation, body } = request;
-      if (Object.hasOwn(ttl.operations, operation)) return ttlService.handle(request);
+      if (Object.hasOwn(operations, operation)) return added.handle(request);
       checkExpressions(body);
       const metered = await meter?.(operation, parseInput(body));
       const answer = metered?.answer ?? (await engine.send(operation, body));

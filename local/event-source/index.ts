@@ -10,23 +10,26 @@ export interface EventSourceOptions extends Omit<PollerOptions, 'pause' | 'stopp
   readonly streams: Pick<Streams, 'shardsOf'>;
 }
 
-/**
- * Reads streams as Lambda does: passes the records of each mapping to its function. Returns a function that stops this.
- * Records that are under way then are delivered again after a restart.
- */
-export function startEventSources({ mappings, streams, ...options }: EventSourceOptions): () => void {
+/** Reads streams as Lambda does: passes the records of each mapping to its function. */
+export function startEventSources({ mappings, streams, ...options }: EventSourceOptions) {
   const { pause, end } = createPauses();
   let stopped = false;
   const poller = { ...options, pause, stopped: () => stopped };
-  for (const mapping of mappings) {
+  /** Reads the stream of one more mapping. */
+  const add = (mapping: EventSourceMapping): void => {
     for (const shard of streams.shardsOf(mapping)) {
       pollShard(mapping, shard, poller).catch((error: unknown) => {
         options.onError(`the mapping ${mapping.logicalId} stopped: ${String(error)}`);
       });
     }
-  }
-  return () => {
-    stopped = true;
-    end();
+  };
+  for (const mapping of mappings) add(mapping);
+  return {
+    add,
+    /** Records that are under way then are delivered again after a restart. */
+    stop(): void {
+      stopped = true;
+      end();
+    },
   };
 }

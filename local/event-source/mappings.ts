@@ -24,17 +24,21 @@ export function readEventSourceMappings(stacks: readonly ResolvedStack[], specs:
   return all
     .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
     .flatMap((resource) => {
-      const mapping = readMapping(resource, specs);
+      const mapping = readMapping(resource, specs, streamsOf(specs));
       return isTrue(resource.properties.Enabled ?? true) ? [mapping] : [];
     });
 }
 
-function readMapping(resource: Resource, specs: Specs): EventSourceMapping {
+/** The ARNs of the streams that are on. */
+const streamsOf = ({ tables }: Specs): string[] => tables.flatMap(({ stream }) => stream?.arn ?? []);
+
+/** Reads the properties of a mapping, which are also the members of a request to create one. @param streams their ARNs */
+export function readMapping(resource: Resource, specs: Specs, streams: readonly string[]): EventSourceMapping {
   const { properties, logicalId } = resource;
   const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes, ParallelizationFactor } = properties;
   const refuse = (name: string): Error => unknownValue(resource, name, properties[name]);
-  const table = specs.tables.find(({ stream }) => stream !== undefined && stream.arn === EventSourceArn);
-  if (!table?.stream) throw refuse('EventSourceArn');
+  const streamArn = streams.find((arn) => arn === EventSourceArn);
+  if (streamArn === undefined) throw refuse('EventSourceArn');
   const target = specs.functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
   if (!target) throw refuse('FunctionName');
   // A stream here keeps nothing from before its first reader, so both positions are the same.
@@ -51,8 +55,7 @@ function readMapping(resource: Resource, specs: Specs): EventSourceMapping {
   const onFailure = readDestination(resource, specs);
   return {
     logicalId,
-    table: table.name,
-    streamArn: table.stream.arn,
+    streamArn,
     functionArn: target.arn,
     roleArn: target.roleArn,
     batchSize: number('BatchSize', BATCH_SIZE),

@@ -3,7 +3,6 @@ import type { Matches } from '../events/pattern.ts';
 /** An enabled AWS::Lambda::EventSourceMapping of the stream of a table. */
 export interface EventSourceMapping {
   readonly logicalId: string;
-  readonly table: string;
   readonly streamArn: string;
   readonly functionArn: string;
   readonly roleArn: string;

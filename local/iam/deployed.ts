@@ -86,7 +86,11 @@ interface StreamReader {
   readonly onFailure?: string;
 }
 
-function mappingProblems({ logicalId, roleArn, streamArn, onFailure }: StreamReader, iam: Iam): string[] {
+/** The rights that the role of a function lacks for a mapping, one sentence each. */
+export function mappingProblems(
+  { logicalId, roleArn, streamArn, onFailure }: StreamReader,
+  iam: Pick<Iam, 'mayRole'>,
+): string[] {
   const needs: (readonly [action: string, resource: string])[] = [
     ...READ_STREAM.map((action) => [`dynamodb:${action}`, streamArn] as const),
     ...(onFailure === undefined ? [] : [['sqs:SendMessage', onFailure] as const]),

@@ -51,7 +51,7 @@ function decodeName(encoded: string): string {
   }
 }
 
-function response(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
+export function response(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
   return {
     status,
     headers: { 'content-type': 'application/json', 'x-amzn-requestid': randomUUID(), ...headers },

@@ -214,7 +214,7 @@ function readTable(resource: Resource): TableResource {
   };
 }
 
-const VIEW_TYPES: readonly StreamViewType[] = ['KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES'];
+export const VIEW_TYPES: readonly StreamViewType[] = ['KEYS_ONLY', 'NEW_IMAGE', 'OLD_IMAGE', 'NEW_AND_OLD_IMAGES'];
 
 function readStream(resource: Resource): StreamResource | undefined {
   const { StreamSpecification } = resource.properties;

@@ -89,7 +89,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   const target = request.headers['x-amz-target'];
   const [prefix = '', operation = ''] = typeof target === 'string' ? target.split('.') : [];
   const service = Object.hasOwn(options.services, prefix) ? options.services[prefix] : undefined;
-  if (!service && !path.includes('/functions/')) {
+  if (!service && !path.includes('/functions/') && !path.includes('/event-source-mappings')) {
     throw new AwsError('UnknownOperationException', `nothing here answers ${target ?? path}`, 404);
   }
   if (!service) return invoke(request, path, body, who, options);
@@ -136,11 +136,10 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
     if (!answer) throw new AwsError('UnknownOperationException', `nothing here answers ${request.method} ${path}`, 404);
     return { ...answer, error: answer.headers?.['x-amzn-errortype'] };
   };
-  const input = () => ({
-    FunctionName: decodeURIComponent(/\/functions\/([^/]+)/.exec(path)?.[1] ?? ''),
-    Payload: body.toString(),
-  });
-  const call = { ...who, service: 'lambda', operation: 'Invoke', input } as const;
+  const name = /\/functions\/([^/]+)/.exec(path)?.[1];
+  const input = () => ({ FunctionName: decodeURIComponent(name ?? ''), Payload: body.toString() });
+  const operation = name === undefined ? `${request.method} EventSourceMapping` : 'Invoke';
+  const call = { ...who, service: 'lambda', operation, input } as const;
   return executeCall(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
 }
 

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
-import { isObject, listOf, objectOf } from '../../json.ts';
-import type { TableResource } from '../../template/specs.ts';
+import { AwsError } from '../../aws-error.ts';
+import { isObject } from '../../json.ts';
+import type { StreamResource, StreamViewType, TableResource } from '../../template/specs.ts';
 import type { Store } from '../store.ts';
-import type { Item } from '../units.ts';
-import { type Change, type StreamRecord, streamRecord, TIME_TO_LIVE } from './record.ts';
+import { type Item, keyNames } from '../units.ts';
+import { type StreamRecord, streamRecord, TIME_TO_LIVE } from './record.ts';
 
 /** A change with the place at which its stream keeps it. */
 export interface Entry {
@@ -28,6 +29,14 @@ interface CaptureOptions {
 /** Runs the removal of an expired item, so that its record says who removed it. */
 export type Expire = <T>(remove: () => Promise<T>) => Promise<T>;
 
+export interface Capture {
+  readonly expire: Expire;
+  /** The stream of a table; undefined if none is on. */
+  readonly streamOf: (table: string) => StreamResource | undefined;
+  /** Switches the stream of a table on. Its ARN is new each time. Throws an AwsError if it is on. */
+  readonly enable: (table: string, viewType: StreamViewType) => StreamResource;
+}
+
 /** A table has more than one shard, so that no function can rely on an order between two items. */
 export const SHARDS = 2;
 
@@ -51,17 +60,18 @@ interface Pending {
  * the lock of its key. The hook runs at that moment, so the item in the database is the old image, and what it adds is
  * written in the same batch as the item, or not at all.
  */
-export function captureChanges({ store, tables, now, nextNumber, keep, onChange }: CaptureOptions): Expire {
-  const streams = new Map(tables.flatMap((table) => (table.stream ? [[table.name, streamOf(table)] as const] : [])));
+export function captureChanges({ store, tables, now, nextNumber, keep, onChange }: CaptureOptions): Capture {
+  const ofTemplate = tables.flatMap(({ name, schema, stream }) => (stream ? [{ name, schema, stream }] : []));
+  const streams = new Map(ofTemplate.map((table) => [table.name, table]));
   const identity = new AsyncLocalStorage<typeof TIME_TO_LIVE>();
   // Writes may end in another order than they begin. A later one waits here for those before it.
   const pending: Pending[] = [];
 
   store.db.hooks.prewrite.add((write: Write, batch) => {
     const place = placeOf(write.key);
-    const stream = place && streams.get(place.table);
-    if (!place || !stream) return;
-    const record = stream.record({
+    const streamed = place && streams.get(place.table);
+    if (!place || !streamed) return;
+    const record = streamRecord(streamed.stream, keyNames(streamed.schema), {
       before: itemOf(store.db.getSync(write.key)),
       after: write.type === 'put' ? itemOf(write.value) : undefined,
       at: Math.floor(now() / 1000),
@@ -90,12 +100,23 @@ export function captureChanges({ store, tables, now, nextNumber, keep, onChange 
     deleteItemDb(table, done);
   };
 
-  return (remove) => identity.run(TIME_TO_LIVE, remove);
-}
-
-function streamOf({ stream, schema }: TableResource) {
-  const keys = listOf(schema.KeySchema).map((key) => String(objectOf(key).AttributeName));
-  return { record: (change: Change) => stream && streamRecord(stream, keys, change) };
+  return {
+    expire: (remove) => identity.run(TIME_TO_LIVE, remove),
+    streamOf: (table) => streams.get(table)?.stream,
+    enable(table, viewType) {
+      if (streams.has(table))
+        throw new AwsError('ValidationException', `Table already has an enabled stream: ${table}`);
+      const before = ofTemplate.find(({ name }) => name === table);
+      if (!before)
+        throw new AwsError('ValidationException', `${table} has no stream in the template: none can be on here`);
+      const label = new Date(now()).toISOString().slice(0, -1);
+      const arn = before.stream.arn.replace(/[^/]*$/, label);
+      const stream = { arn, region: before.stream.region, viewType };
+      streams.set(table, { ...before, stream });
+      keepContext(store, table);
+      return stream;
+    },
+  };
 }
 
 /** A write that waited for the lock of its item keeps its own identity. */

@@ -11,7 +11,7 @@ export type { Shard } from './shard.ts';
 /** A reader of a stream: an event source mapping. */
 export interface Consumer {
   readonly logicalId: string;
-  readonly table: string;
+  readonly streamArn: string;
 }
 
 export type Streams = Awaited<ReturnType<typeof openStreams>>;
@@ -53,11 +53,13 @@ export async function openStreams(options: StreamsOptions) {
     for (const resolve of waiting) resolve();
     waiting = [];
   };
-  const queues = consumers.map((consumer) => ({
+  const queueOf = (consumer: Consumer) => ({
     consumer,
     shards: Array.from({ length: SHARDS }, (_, index) => createShard(index, (entries) => onDone(consumer, entries))),
-  }));
-  const readersOf = (table: string) => queues.filter(({ consumer }) => consumer.table === table);
+  });
+  const queues = consumers.map(queueOf);
+  const readersOf = ({ record }: Entry) =>
+    queues.filter(({ consumer }) => consumer.streamArn === record.eventSourceARN);
 
   let last = '';
   for await (const [key, value] of store.db.iterator({ gte: KEPT, lt: AFTER_KEPT })) {
@@ -68,25 +70,31 @@ export async function openStreams(options: StreamsOptions) {
     reader?.shards[entry.shard]?.add(entry);
     if (entry.record.dynamodb.SequenceNumber > last) last = entry.record.dynamodb.SequenceNumber;
   }
-  const expire = captureChanges({
+  const { expire, streamOf, enable } = captureChanges({
     store,
     tables,
     now,
     nextNumber: sequence(last),
     keep: (entry) =>
-      durable ? readersOf(entry.table).map(({ consumer }) => ({ key: keyOf(consumer, entry), value: entry })) : [],
+      durable ? readersOf(entry).map(({ consumer }) => ({ key: keyOf(consumer, entry), value: entry })) : [],
     onChange(entry) {
       const latest = recorded.get(entry.table) ?? [];
       recorded.set(entry.table, latest);
       latest.push(entry.record);
       if (latest.length > RECORDED) latest.shift();
-      for (const { shards } of readersOf(entry.table)) shards[entry.shard]?.add(entry);
+      for (const { shards } of readersOf(entry)) shards[entry.shard]?.add(entry);
     },
   });
 
   return {
+    streamOf,
+    enable,
     shardsOf: ({ logicalId }: Consumer): readonly Shard[] =>
       queues.find(({ consumer }) => consumer.logicalId === logicalId)?.shards ?? [],
+    /** Adds a reader. It gets what is written from now on. */
+    addConsumer(consumer: Consumer): void {
+      queues.push(queueOf(consumer));
+    },
     /** Resolves once no consumer has a record left. */
     drained: (): Promise<void> => (isDrained() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     /** The latest records of a table, at most `RECORDED`. */

@@ -11,7 +11,6 @@ import { createPauses } from '../../time/timeout.ts';
 
 const MAPPING: EventSourceMapping = {
   logicalId: 'Mapping',
-  table: 'things',
   streamArn: 'arn:stream',
   functionArn: 'arn:fn',
   roleArn: 'arn:role',
