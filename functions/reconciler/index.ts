@@ -10,6 +10,7 @@ import { inputStore } from '../tasks/s3/input-store.ts';
 import { dueIndex } from '../tasks/table/due-index.ts';
 import { oldestOpen } from '../tasks/table/status-index.ts';
 import { taskStore } from '../tasks/table/store.ts';
+import { probeStream } from '../tasks/table/stream-probe.ts';
 import { describer } from './describe.ts';
 import { type StatusChange, settleEnded } from './ended-run.ts';
 import { repairLines, reportLines } from './metrics.ts';
@@ -57,6 +58,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
   if (event['detail-type'] === 'Scheduled Event') {
     // It was delayed, as Lambda had no worker for it. The next tick does the same, and one at a time is enough.
     if (context.now() - Date.parse(event.time) > STALE) return;
+    await context.probe().catch((error: unknown) => logEvent('probe_failed', errorFacts(error)));
     const report = await sweep(context.now() + remaining * SHARE, context);
     const oldest = await context.oldestOpen().catch((error: unknown) => {
       logEvent('oldest_open_unknown', errorFacts(error));
@@ -87,6 +89,7 @@ function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): Swe
     store: taskStore(db, table, 'reconciler'),
     index: dueIndex(db, table, PAGE),
     oldestOpen: () => oldestOpen(db, table),
+    probe: () => probeStream(db, table, Date.now()),
     workflow: workflow(states, machineArnPrefix),
     inputs: inputStore(objects),
     results: objects,

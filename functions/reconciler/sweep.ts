@@ -8,6 +8,8 @@ export interface SweepContext extends ReconcilerContext {
   readonly index: DueIndex;
   /** When the oldest unfinished task was created, in ms since the epoch. */
   readonly oldestOpen: () => Promise<number | undefined>;
+  /** Makes a record in the stream of the table. */
+  readonly probe: () => Promise<void>;
   readonly sleep: (ms: number) => Promise<void>;
 }
 

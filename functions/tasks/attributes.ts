@@ -30,6 +30,12 @@ export const PROGRESS_PARTITION = 'progress#';
 /** What the sort key of a run's steps has behind the id of its task. */
 export const MEMORY_SUFFIX = '#memory';
 
+/**
+ * The key of the item that the sweep writes each minute, so that the stream always has a new record: where `TaskEvents` gets
+ * none, it does not read the stream.
+ */
+export const PROBE = { owner: '#probe', taskId: '#probe' } as const;
+
 /** What a record holds of the questions of its task, and of what answers them. */
 const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 /** What only an unfinished task has. */

@@ -20,7 +20,7 @@ const OLDEST_SECONDS = 5 * 365 * 24 * 3600;
 // A sweep reads the whole table in the process that serves it, so it gets at most this share of the time.
 const BUSY_SHARE = 0.05;
 
-/** Time to live, which dynalite lacks: its two operations, and the sweeper that removes what has expired. */
+/** Time to live, which dynalite lacks: its operations, and the sweeper that removes what has expired. */
 export function createTimeToLive(
   engine: Engine,
   tables: readonly TableResource[],
@@ -116,6 +116,12 @@ function ttlOperations(engine: Engine, attributes: Map<string, string>): Operati
       if (Enabled) attributes.set(table, attribute);
       else attributes.delete(table);
       return { TimeToLiveSpecification: { AttributeName: attribute, Enabled: Enabled === true } };
+    },
+    /** A table that is made again under the same name has no time to live. */
+    async DeleteTable(input) {
+      const deleted = await engine.call('DeleteTable', input);
+      attributes.delete(String(input.TableName));
+      return deleted;
     },
     async DescribeTimeToLive(input) {
       const AttributeName = attributes.get(await tableOf(input));

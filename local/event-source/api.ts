@@ -8,7 +8,7 @@ import { errorResponse, response } from '../lambda/http.ts';
 import type { HttpRequest, HttpResponse } from '../lambda/types.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import type { Specs } from '../template/specs.ts';
-import { readMapping } from './mappings.ts';
+import { DEFAULTS, readMapping } from './mappings.ts';
 import type { EventSourceMapping } from './types.ts';
 
 /** Clients write the path of the list with a slash at its end, or without. */
@@ -33,7 +33,7 @@ export function createMappings({ stacks, specs, streams, iam, onCreated }: Mappi
   const known = new Map(deployed.map(({ ref = '', properties }) => [ref, properties]));
   const shown = (uuid: string, { FunctionName, ...properties }: JsonObject) => {
     const target = specs.functions.find(({ name, arn }) => name === FunctionName || arn === FunctionName);
-    return { ...properties, UUID: uuid, FunctionArn: target?.arn, State: 'Enabled' };
+    return { ...DEFAULTS, ...properties, UUID: uuid, FunctionArn: target?.arn, State: 'Enabled' };
   };
   const create = (properties: JsonObject) => {
     const { EventSourceArn } = properties;

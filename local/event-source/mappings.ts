@@ -18,6 +18,17 @@ const MOST_FILTERS = 5;
 const LONGEST_PATTERN = 4_096;
 const REPORT = 'ReportBatchItemFailures';
 
+/** What `GetEventSourceMapping` shows of a mapping that was made without these. */
+export const DEFAULTS = {
+  BatchSize: BATCH_SIZE.byDefault,
+  BisectBatchOnFunctionError: false,
+  FunctionResponseTypes: [],
+  MaximumBatchingWindowInSeconds: BATCHING_WINDOW.byDefault,
+  MaximumRecordAgeInSeconds: RECORD_AGE.byDefault,
+  MaximumRetryAttempts: RETRY_ATTEMPTS.byDefault,
+  ParallelizationFactor: 1,
+};
+
 /** Reads the enabled mappings. Refuses, by name, an unknown property of any mapping. */
 export function readEventSourceMappings(stacks: readonly ResolvedStack[], specs: Specs): EventSourceMapping[] {
   const all = stacks.flatMap(({ resources }) => resources);

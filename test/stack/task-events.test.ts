@@ -29,7 +29,7 @@ test('the table has a stream with both images, and the function reads it from it
   });
 });
 
-test('only task records reach it: other items have no status, and deleted ones no new image', () => {
+test('only task records and probes reach it: other items have no status, and deleted ones no new image', () => {
   const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
   expect(
     mapping?.Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
@@ -39,6 +39,7 @@ test('only task records reach it: other items have no status, and deleted ones n
         NewImage: { status: { S: ['working', 'input_required', 'completed', 'failed', 'cancelled'] } },
       },
     },
+    { dynamodb: { Keys: { owner: { S: ['#probe'] } } } },
   ]);
 });
 
@@ -63,8 +64,24 @@ test('it puts events on the bus of the account, or on the one of the prop, and o
   expect(buses[1]).toMatch(/^\[\{"Fn::GetAtt":\["Bus\w+","Arn"\]\}\]$/);
 });
 
-test('a delay of 15 minutes and unpublished changes set off alarms', () => {
-  template.hasResourceProperties('AWS::CloudWatch::Alarm', { MetricName: 'IteratorAge', Threshold: 900_000 });
+test('it may read each stream of the table: a restored table has another one', () => {
+  const [policy] = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
+    id.startsWith('ServerTaskEvents'),
+  );
+  const statements = policy?.[1].Properties.PolicyDocument.Statement as { Action: unknown; Resource: object }[];
+  const reads = statements.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:GetRecords'));
+  expect(reads.map(({ Resource }) => Resource)).toEqual([
+    { 'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.stringMatching(/^ServerTasks/), 'Arn'] }, '/stream/*']] },
+  ]);
+});
+
+test('a delay of 15 minutes, a stream that nothing reads, and unpublished changes set off alarms', () => {
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    MetricName: 'IteratorAge',
+    Threshold: 900_000,
+    Period: 900,
+    TreatMissingData: 'breaching',
+  });
   template.hasResourceProperties('AWS::CloudWatch::Alarm', {
     AlarmDescription: Match.stringLikeRegexp('docs/events.md'),
     MetricName: 'ApproximateNumberOfMessagesVisible',

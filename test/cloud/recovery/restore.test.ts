@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation';
 import {
   CreateTableCommand,
   DeleteItemCommand,
@@ -8,7 +10,15 @@ import {
   DynamoDBClient,
   PutItemCommand,
   ScanCommand,
+  UpdateTableCommand,
+  UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
+import {
+  CreateEventSourceMappingCommand,
+  type CreateEventSourceMappingCommandInput,
+  GetEventSourceMappingCommand,
+  LambdaClient,
+} from '@aws-sdk/client-lambda';
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -82,6 +92,52 @@ async function putBack(restored: string): Promise<string> {
     { env },
   );
   return stdout.trim();
+}
+
+/** The rest of the runbook, after the restore. */
+async function switchOn(): Promise<void> {
+  const TableName = table();
+  const expiry = { Enabled: true, AttributeName: 'expiresAt' };
+  await db().send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification: expiry }));
+  await db().send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: true }));
+  const stream = { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } as const;
+  await db().send(new UpdateTableCommand({ TableName, StreamSpecification: stream }));
+  const { Table } = await db().send(new DescribeTableCommand({ TableName }));
+  const lambda = new LambdaClient(clientConfig(cloud()));
+  const old = await lambda.send(new GetEventSourceMappingCommand({ UUID: await mappingOfTemplate() }));
+  const { UUID } = await lambda.send(
+    new CreateEventSourceMappingCommand(documentedMapping({ ...old }, Table?.LatestStreamArn ?? '')),
+  );
+  const made = await lambda.send(new GetEventSourceMappingCommand({ UUID }));
+  const own = { UUID, EventSourceArn: Table?.LatestStreamArn, $metadata: expect.anything() };
+  expect(made).toEqual({ ...old, ...own });
+}
+
+async function mappingOfTemplate(): Promise<string | undefined> {
+  const [StackName] = cloud().stacks;
+  const stack = await new CloudFormationClient(clientConfig(cloud())).send(
+    new ListStackResourcesCommand({ StackName }),
+  );
+  return stack.StackResourceSummaries?.find(({ ResourceType }) => ResourceType === 'AWS::Lambda::EventSourceMapping')
+    ?.PhysicalResourceId;
+}
+
+/** What the `--query` of docs/recovery.md makes of the old mapping. */
+function documentedMapping(old: Readonly<Record<string, unknown>>, stream: string) {
+  const [, query = ''] = /--query "(\{FunctionName[^"]+)"/.exec(readFileSync('docs/recovery.md', 'utf8')) ?? [];
+  const members = [...query.matchAll(/(\w+): (?:'([^']*)'|\{\w+: (\w+)[^}]*\}|(\w+))/g)].map(
+    ([, name = '', text, ...path]) => [name, text?.replace('$STREAM', stream) ?? old[path.join('')]],
+  );
+  return Object.fromEntries(members) as CreateEventSourceMappingCommandInput;
+}
+
+/** The statuses of a task that were published. */
+async function published(taskId: string): Promise<unknown[]> {
+  await cloud().streams.drained();
+  const details = cloud()
+    .events.accepted()
+    .map(({ event }) => event.detail as Record<string, unknown>);
+  return details.filter((detail) => detail.taskId === taskId).map(({ status }) => status);
 }
 
 /** Nothing stays unfinished for ever, once all deadlines have passed and the sweep has come. */
@@ -180,6 +236,21 @@ test('a deleted table that is restored under its name: runs continue in it', asy
     await expect.poll(async () => (await stored(taskId))?.status).toBe('completed');
   }
   expect((await get(done.taskId)).result).toMatchObject({ status: 'completed', result: done.result });
+
+  // Nothing reads the table until the runbook is done.
+  const deliveries = { service: 'streams', operation: 'Deliver' } as const;
+  const silent = cloud().faults.add({ ...deliveries, do: { run: async () => {} } });
+  const unseen = await runTask(url(), 'echo', { n: 8 });
+  await sweepAfter(MINUTE);
+  expect(await published(unseen.taskId)).toEqual([]);
+  expect(silent.hits).toBe(0);
+  silent.remove();
+  await switchOn();
+  const probed = cloud().faults.add({ ...deliveries, do: { run: async () => {} } });
+  await sweepAfter(MINUTE);
+  await probed.struck;
+  const seen = await runTask(url(), 'echo', { n: 9 });
+  expect(await published(seen.taskId)).toEqual(['working', 'completed']);
   await nothingIsStuck();
 });
 

@@ -55,6 +55,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
     inputs,
     results: engine.objects,
     oldestOpen: async () => undefined,
+    probe: async () => {},
     repeatable: new Set(['x']),
     index: dueIndex(engine.dynamoDb, TABLE, 1_000),
     toolEngine: engines({ x: 'standard' }),

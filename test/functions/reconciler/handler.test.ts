@@ -49,6 +49,16 @@ test('an idle sweep is one heartbeat, as CloudWatch reads metrics from a log (ro
   expect(console.error).not.toHaveBeenCalled();
 });
 
+test('each sweep writes a probe into the stream first; without one it still sweeps', async () => {
+  const probe = vi.fn(async () => {});
+  await handle(tick, 60_000, fakeContext([], { probe }).context, 'Server-1');
+  expect(probe).toHaveBeenCalledTimes(1);
+  probe.mockRejectedValueOnce(Object.assign(new Error('table/secret'), { name: 'Throttled' }));
+  await handle(tick, 60_000, fakeContext([], { probe }).context, 'Server-1');
+  expect(metrics()).toMatchObject([{ Sweep: 1 }, { Sweep: 1 }]);
+  expect(vi.mocked(console.error).mock.calls).toEqual([[expect.stringMatching(/"event":"probe_failed".*"Throttled"/)]]);
+});
+
 test('what was put right is counted by what was wrong, and no metric names a task or its owner', async () => {
   const { context, clock } = fakeContext([record({ deadlineAt: T0 }), record({ taskId: 'u' })]);
   clock.now = T0 + MINUTE;

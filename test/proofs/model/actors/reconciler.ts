@@ -85,6 +85,7 @@ function sweepContext(simulation: Simulation, process: Process): SweepContext {
     ...simulation.services(process, 'reconciler'),
     index: dueIndex(byDocumentClient(documentClient(simulation.table, simulation.quiet(process))), 'tasks', PAGE),
     oldestOpen: async () => undefined,
+    probe: async () => {},
     inputs: inputStore(createObjects()),
     results: createObjects(),
     toolEngine: () => 'standard',
