@@ -3,9 +3,9 @@ import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts'
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { withLogIds } from './log-ids.ts';
-import { type Memory, memoryText } from './memory.ts';
+import { memoryText } from './memory.ts';
 import type { RunContext } from './run-context.ts';
-import { openRunMemory } from './run-memory.ts';
+import { openRunMemory, type RunMemory } from './run-memory.ts';
 import {
   type ArgumentsOf,
   type InputOf,
@@ -93,7 +93,7 @@ async function runRound(
     // A first try reads at its first step, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await memory.recall();
     const args = await parse(definition, event.arguments);
-    return await orQuestions(memory.memory, async () => {
+    return await orQuestions(memory, async () => {
       const result = await checked(definition, await run(args, createTask(event, memory, abort.signal, context)));
       const kept = event.task === undefined ? result : await context.keep(event.task, result);
       return kept as ToolReturn;
@@ -109,12 +109,13 @@ async function runRound(
 }
 
 /** Returns the result of `work`. If it asks, the round ends: returns the questions, and the memory for the next round. */
-async function orQuestions(memory: Memory, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
+async function orQuestions(memory: RunMemory, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof RoundEnd)) throw error;
-    return { inputRequests: error.questions, requestState: JSON.parse(memoryText(memory)) };
+    await memory.close();
+    return { inputRequests: error.questions, requestState: JSON.parse(memoryText(memory.memory)) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ToolEvent } from '../tasks/tool-contract.ts';
-import { ToolError } from './errors.ts';
+import { TaskEnded, ToolError } from './errors.ts';
 import { kept, type Memory, memoryText, NO_ROOM, openMemory, textOf } from './memory.ts';
 import type { RunContext } from './run-context.ts';
 
@@ -15,6 +15,8 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
   const set = new Set<string>();
   /** Names of the steps under way. */
   const begun = new Set<string>();
+  const underWay = new Set<Promise<void>>();
+  let closed = false;
   let stored: string | undefined;
   let recalled: Promise<void> | undefined;
   let written = Promise.resolve(true);
@@ -34,6 +36,23 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
     return textOf({ ...memory, ...change, misfits: { ...memory.misfits, ...reserved } }) !== undefined;
   }
 
+  async function doStep(name: string, work: () => unknown): Promise<void> {
+    begun.add(name);
+    try {
+      // A step that is done but not remembered would be done again.
+      if (!hasRoom({})) throw new ToolError(`Step '${name}' ${NO_ROOM}`);
+      const result = kept(await work());
+      begun.delete(name);
+      // Another run of the round may have stored this step during the work.
+      if (name in memory.steps) return;
+      if ('problem' in result) memory.misfits[name] = result.problem;
+      else if (hasRoom({ steps: { ...memory.steps, [name]: result.value } })) memory.steps[name] = result.value;
+      else memory.misfits[name] = NO_ROOM;
+    } finally {
+      begun.delete(name);
+    }
+  }
+
   return {
     memory,
     /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
@@ -50,20 +69,19 @@ export function openRunMemory({ task, requestState }: ToolEvent, context: RunCon
      * work if there is no room even for the reason. If the work throws, passes its error on and keeps nothing.
      */
     async doStep(name: string, work: () => unknown): Promise<void> {
-      begun.add(name);
+      if (closed) throw new TaskEnded();
+      const step = doStep(name, work);
+      underWay.add(step);
       try {
-        // A step that is done but not remembered would be done again.
-        if (!hasRoom({})) throw new ToolError(`Step '${name}' ${NO_ROOM}`);
-        const result = kept(await work());
-        begun.delete(name);
-        // Another run of the round may have stored this step during the work.
-        if (name in memory.steps) return;
-        if ('problem' in result) memory.misfits[name] = result.problem;
-        else if (hasRoom({ steps: { ...memory.steps, [name]: result.value } })) memory.steps[name] = result.value;
-        else memory.misfits[name] = NO_ROOM;
+        await step;
       } finally {
-        begun.delete(name);
+        underWay.delete(step);
       }
+    },
+    /** Waits for the steps under way, and lets no other one begin: the next round would do it again. */
+    async close(): Promise<void> {
+      closed = true;
+      await Promise.allSettled(underWay);
     },
     /** The result of a step that was done; undefined if it was not. Throws ToolError if the result could not be kept. */
     resultOf(name: string): { readonly value: unknown } | undefined {

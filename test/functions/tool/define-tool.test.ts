@@ -275,6 +275,22 @@ describe('memory', () => {
     expect(done.join('')).toBe('abcd');
   });
 
+  test('a step under way when the run asks is done once, and one behind it in the next round', async () => {
+    const done: string[] = [];
+    const work = (name: string) => async () => {
+      await setImmediate();
+      done.push(name);
+      return name;
+    };
+    const tool = defineTool(anything, async (_args, task) => {
+      const charge = async () => [await task.step('charge', work('charge')), await task.step('ship', work('ship'))];
+      const [charged] = await Promise.all([charge(), task.requireInput({ go: ask })]);
+      return { charged, rounds: task.round };
+    });
+    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
+    expect([result, done]).toEqual([{ charged: ['charge', 'ship'], rounds: 2 }, ['charge', 'ship']]);
+  });
+
   test('a step without room for any result does no work', async () => {
     let charged = 0;
     const tool = defineTool(anything, async (_args, task) => {
