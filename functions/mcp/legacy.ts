@@ -66,8 +66,7 @@ async function stream(sender: Sender, server: ServerContext): Promise<HttpReply>
   const held = eventId === undefined ? undefined : await openHeld(sender, eventId, server);
   if (held === undefined) return streamOfSession(eventId, sender, server);
   if (held.answered) return emptyReply(405, { allow: 'POST' });
-  server.pollLimit.count(held);
-  server.pollLimit.setInterval(held, limits.pollInterval.min);
+  server.pollLimit.countShown(held);
   // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
   // all other errors.
   if (server.manifest.auth === 'oauth') {

@@ -215,8 +215,7 @@ async function storeRecord(
   const existing = before ?? (await server.store.get(record));
   if (existing === undefined) throw new InternalError();
   // A plain call that is repeated gets its result from S3 each time.
-  server.pollLimit.count(record);
-  server.pollLimit.setInterval(record, limits.pollInterval.min);
+  server.pollLimit.countShown(record);
   if (existing.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }

@@ -67,7 +67,9 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       }),
       call: async (call: Call, server: ServerContext) => {
-        const { record } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
+        const { record, won } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
+        // It shows the result of a task that had ended. The cancel itself is never refused.
+        if (!won) server.pollLimit.countShown(record);
         return call.wire.toolResult(await report(record, server));
       },
     },

@@ -5,7 +5,7 @@ import { logIgnored } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { Method, ServerContext } from '../context.ts';
 import { responsesIn } from '../protocol/call-params.ts';
-import { readTask } from '../read/read.ts';
+import { type Needs, readTask } from '../read/read.ts';
 
 /** 2026-07-28 only: takes answers to open questions. All other keys are ignored (E-17 to E-19). */
 export const tasksUpdate: Method = async (call, server) => {
@@ -20,6 +20,7 @@ export const tasksUpdate: Method = async (call, server) => {
  *
  * @param responses answers by wire key
  * @param invalid `refuse`: an invalid answer throws InvalidParams. `leave`: it is left out, and its question stays open
+ * @param needs what its caller reads of the task
  */
 export async function answerTask(
   principal: Principal,
@@ -27,8 +28,9 @@ export async function answerTask(
   responses: Readonly<Record<string, unknown>>,
   invalid: 'refuse' | 'leave',
   server: ServerContext,
+  needs: Needs = {},
 ): Promise<TaskRecord> {
-  const read = () => readTask(principal, taskId, server);
+  const read = () => readTask(principal, taskId, server, needs);
   const answering = { read, responses: () => responses, invalid, ignored: logIgnored, sleep: server.sleep };
   const signalled = await signal(answering, server);
   if (signalled === undefined) throw new TaskNotFound();

@@ -50,7 +50,8 @@ export const toolsCall: Method = async (call, server) => {
 async function callOrContinue(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
   const state = await openState(call, server);
   if (state?.taskId !== undefined) {
-    const record = await answerTask(call.principal, state.taskId, inputResponsesOf(call), 'leave', server);
+    const answers = inputResponsesOf(call);
+    const record = await answerTask(call.principal, state.taskId, answers, 'leave', server, { polled: true });
     return deliver(call, record, 'call', server);
   }
   const first = entry.askFirst === undefined ? undefined : firstAnswers(call, entry.askFirst);

@@ -13,6 +13,8 @@ export interface PollLimit {
   count(key: TaskKey): void;
   /** Sets the poll interval that the client was sent, in ms. The first call for a task counts its poll. */
   setInterval(key: TaskKey, interval: number): void;
+  /** Counts a request that is no poll, and may show the result of a task. Throws TooManyPolls. */
+  countShown(key: TaskKey): void;
   /**
    * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be
    * distinguished, so they share one count. Throws TooManyLists.
@@ -46,18 +48,26 @@ export function pollLimit(now: () => number): PollLimit {
     return true;
   }
 
+  function count(key: TaskKey): void {
+    const name = nameOf(key);
+    const counter = tasks.get(name);
+    if (counter === undefined) return;
+    setBounded(tasks, name, counter, polls.tasks);
+    if (!take(counter, polls)) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
+  }
+
+  function setInterval(key: TaskKey, interval: number): void {
+    const name = nameOf(key);
+    const { left, at } = tasks.get(name) ?? { left: polls.burst - 1, at: now() };
+    setBounded(tasks, name, { left, at, interval }, polls.tasks);
+  }
+
   return {
-    count(key) {
-      const name = nameOf(key);
-      const counter = tasks.get(name);
-      if (counter === undefined) return;
-      setBounded(tasks, name, counter, polls.tasks);
-      if (!take(counter, polls)) throw new TooManyPolls(Math.ceil(counter.interval / 1_000));
-    },
-    setInterval(key, interval) {
-      const name = nameOf(key);
-      const { left, at } = tasks.get(name) ?? { left: polls.burst - 1, at: now() };
-      setBounded(tasks, name, { left, at, interval }, polls.tasks);
+    count,
+    setInterval,
+    countShown(key) {
+      count(key);
+      setInterval(key, limits.pollInterval.min);
     },
     countList(principal, session = '') {
       const owner = `${listPartition(principal) ?? ''} ${session}`;

@@ -59,7 +59,9 @@ describe('a request is refused', () => {
     const count = () => {
       throw new TooManyPolls(7);
     };
-    const busy = clients(fakeServer({ pollLimit: { count, setInterval: () => {}, countList: () => {} } }));
+    const busy = clients(
+      fakeServer({ pollLimit: { count, setInterval: () => {}, countShown: () => {}, countList: () => {} } }),
+    );
     const { status, headers: told } = await busy.modern('tasks/get', { taskId: '0'.repeat(36) });
     expect([status, told['retry-after']]).toEqual([429, '7']);
   });

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../../functions/mcp/context.ts';
 import { legacy } from '../../../functions/mcp/legacy.ts';
+import { helperTools } from '../../../functions/mcp/methods/helper-tools.ts';
 import { loggingSetLevel } from '../../../functions/mcp/methods/logging-set-level.ts';
 import { tasksResult } from '../../../functions/mcp/methods/tasks-result.ts';
+import { toolsCall } from '../../../functions/mcp/methods/tools-call.ts';
 import { holdFor, sealHeld } from '../../../functions/mcp/stream/held-call.ts';
+import { sealState } from '../../../functions/mcp/stream/input-required.ts';
 import { legacyWire } from '../../../functions/mcp/wire/2025-11-25.ts';
+import { modernWire } from '../../../functions/mcp/wire/2026-07-28.ts';
 import type { Principal } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { measured } from '../../../functions/tasks/results/result-ref.ts';
 import { creatingServer } from './support/creating-server.ts';
-import { fakeServer } from './support/fake-server.ts';
+import { fakeServer, manifest } from './support/fake-server.ts';
 
 /** Requests that a client repeats in a loop, each of which is dear. */
 const user: Principal = { kind: 'verified', key: 'user' };
@@ -76,4 +80,24 @@ test('a call that is resumed by one event id in a loop is refused (C-19, E-29)',
   const resume = () => legacy.stream?.({ request, session, principal: user }, server);
   for (let n = 0; n < limits.polls.burst; n++) expect((await resume())?.status).toBe(200);
   await expect(resume()).rejects.toMatchObject({ httpStatus: 429 });
+});
+
+test('cancel_task of one large result in a loop is refused, and reads nothing more (E-29)', async () => {
+  const { server, only, reads } = await finished();
+  const cancel = async () =>
+    helperTools.get('cancel_task')?.call(call({ arguments: { taskId: only().taskId } }), server);
+  for (let n = 0; n < limits.polls.burst; n++) await cancel();
+  await expect(cancel()).rejects.toMatchObject({ httpStatus: 429 });
+  expect(reads()).toBe(limits.polls.burst);
+});
+
+test('a call that continues by one state in a loop is refused, and reads nothing more (D-20, E-29)', async () => {
+  const { server, only, reads } = await finished();
+  const modern = { wire: modernWire(manifest.serverInfo), method: 'tools/call', tasks: false };
+  const params = { name: 'optional', arguments: {} };
+  const requestState = await sealState(call(params, modern), { taskId: only().taskId }, server);
+  const again = async () => toolsCall(call({ ...params, requestState }, modern), server);
+  for (let n = 0; n < limits.polls.burst; n++) await again();
+  await expect(again()).rejects.toMatchObject({ httpStatus: 429 });
+  expect(reads()).toBe(limits.polls.burst);
 });
