@@ -34,8 +34,8 @@ export type Times = Readonly<Record<string, number>>;
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** At most a few streams of one session change its notes at once. */
-const ATTEMPTS = 10;
+/** Each attempt reads and writes all notes, also one that fails: up to 12 read and 48 write units. */
+const ATTEMPTS = 4;
 
 export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
