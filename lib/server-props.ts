@@ -1,4 +1,5 @@
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import type { ThrottleSettings } from 'aws-cdk-lib/aws-apigateway';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
@@ -72,9 +73,11 @@ export interface OperationProps extends StorageProps {
    * at once. Others get a 429, and clients retry. The default admits more than Step Functions starts: 300 tasks a second
    * after a burst of 1,300 in us-east-1, us-west-2 and eu-west-1, 150 after a burst of 800 in every other region. A call
    * above that rate gets a 429, too, and leaves no task. See docs/deploying.md.
-   * @default 1000 per second, bursts of 2000
+   *
+   * @default { rateLimit: 1000, burstLimit: 2000 }, also for a member that is left out
+   * @example { rateLimit: 50, burstLimit: 100 }
    */
-  readonly throttling?: { readonly rate: number; readonly burst: number };
+  readonly throttling?: ThrottleSettings;
   /**
    * Writes a line of JSON to CloudWatch Logs for every request: caller, time, status, but no query, header or body. API
    * Gateway writes it with a role that is set once per account and region. Without this role the stack does not deploy.

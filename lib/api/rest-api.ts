@@ -41,9 +41,10 @@ const STAGE = 'v1';
  */
 export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   const { handler, timeout, auth, publicUrl, tools, operation } = props;
-  const { domain, waf, throttling = { rate: 1_000, burst: 2_000 } } = operation;
-  if (!(throttling.rate > 0 && Number.isInteger(throttling.burst) && throttling.burst > 0)) {
-    throw new Error('McpTaskServer: throttling: a rate and a whole number for bursts, both above 0');
+  const { domain, waf, throttling } = operation;
+  const { rateLimit = 1_000, burstLimit = 2_000 } = throttling ?? {};
+  if (!(rateLimit > 0 && Number.isInteger(burstLimit) && burstLimit > 0)) {
+    throw new Error('McpTaskServer: throttling: a rateLimit and a whole number as burstLimit, both above 0');
   }
   const api = new RestApi(scope, 'Api', {
     endpointTypes: [EndpointType.REGIONAL],
@@ -51,8 +52,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
     deployOptions: {
       stageName: STAGE,
       tracingEnabled: true,
-      throttlingRateLimit: throttling.rate,
-      throttlingBurstLimit: throttling.burst,
+      throttlingRateLimit: rateLimit,
+      throttlingBurstLimit: burstLimit,
       ...accessLog(scope, operation),
     },
     ...(domain && domainProps(domain)),

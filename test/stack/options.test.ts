@@ -63,7 +63,7 @@ test('deletionProtection, logRetention, throttling and keyRotation change the de
   const template = synth(() => ({
     deletionProtection: false,
     logRetention: RetentionDays.ONE_YEAR,
-    throttling: { rate: 5.5, burst: 7 },
+    throttling: { rateLimit: 5.5, burstLimit: 7 },
     keyRotation: Duration.days(30),
     accessLogs: true,
   }));
@@ -222,8 +222,8 @@ test.each<[string, (stack: Stack) => Partial<McpTaskServerProps>, RegExp]>([
     (s) => ({ domain: { name: 'a.example', certificate: certificateOf(s) }, publicUrl: 'https://b.example' }),
     /a domain says/,
   ],
-  ['no requests at all', () => ({ throttling: { rate: 0, burst: 1 } }), /throttling/],
-  ['half a burst', () => ({ throttling: { rate: 1, burst: 0.5 } }), /throttling/],
+  ['no requests at all', () => ({ throttling: { rateLimit: 0, burstLimit: 1 } }), /throttling/],
+  ['half a burst', () => ({ throttling: { burstLimit: 0.5 } }), /throttling/],
 ])('%s is refused at synth', (_title, props, message) => {
   expect(() => synth(props)).toThrow(message);
 });

@@ -22,7 +22,7 @@ const server = new McpTaskServer(stack, 'Server', {
   encryptionKey,
   logRetention: RetentionDays.ONE_YEAR,
   keyRotation: Duration.days(30),
-  throttling: { rate: 50, burst: 100 },
+  throttling: { rateLimit: 50, burstLimit: 100 },
   accessLogs: true,
   waf: true,
 });
