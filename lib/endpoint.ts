@@ -1,8 +1,8 @@
 import { type Duration, Lazy } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import { type Code, type IFunction, type Function as LambdaFunction, Tracing } from 'aws-cdk-lib/aws-lambda';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { type Code, type IFunction, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
 import { acknowledgeWildcard } from './nag.ts';
@@ -15,9 +15,9 @@ import { machineArn } from './tools/tool-workflow.ts';
 export interface EndpointProps {
   readonly code: Code;
   readonly timeout: Duration;
-  readonly table: TableV2;
-  readonly results: Bucket;
-  readonly signingKey: Secret;
+  readonly table: ITable;
+  readonly results: IBucket;
+  readonly signingKey: ISecret;
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
   readonly storage: StorageProps;
@@ -29,7 +29,7 @@ const MAX_STATE_MACHINES = 20;
 
 /** The endpoint function, its rights, and the functions and state machines that it can name. */
 export class Endpoint {
-  readonly function: LambdaFunction;
+  readonly function: IFunction;
   /** Names of the state machines that are tools, joined by commas. Complete at synth. */
   readonly toolMachines: string;
   readonly #props: EndpointProps;

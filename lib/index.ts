@@ -4,11 +4,17 @@
  * @module mcp-task-server
  */
 
+export type { JsonSchema, TaskSupport } from '../functions/mcp/manifest.ts';
+export type { Engine } from '../functions/tasks/engines.ts';
+export type { InputRequest } from '../functions/tasks/tool-contract.ts';
 export { type AnonymousAuth, Auth, type IamAuth, type OAuth, type OAuthProps } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
 export type { OperatorPolicies } from './operators/operator-policies.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { Domain, OperationProps } from './server-props.ts';
+export type { StorageProps } from './storage/log-group.ts';
+export type { TaskEvents } from './task-events.ts';
 export { ToolFunction, type ToolFunctionProps } from './tools/tool-function.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tools/tool-props.ts';
+export type { ToolWorkflow } from './tools/tool-workflow.ts';

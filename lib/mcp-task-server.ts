@@ -1,11 +1,12 @@
 import { Annotations, CfnOutput, Duration, Names } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
@@ -49,14 +50,17 @@ export type { McpTaskServerProps } from './server-props.ts';
  * server.addTool('render_report', { handler, description, inputSchema, taskSupport: 'optional' });
  */
 export class McpTaskServer extends Construct {
-  readonly table: TableV2;
+  /** The URL of the MCP endpoint: of `domain`, of `publicUrl`, or of the stage. */
+  readonly url: string;
+  /** The tasks, and what belongs to them. */
+  readonly table: ITable;
   /** Holds the results, and the input of open tasks, that are too large for the table. */
-  readonly results: Bucket;
+  readonly results: IBucket;
   readonly api: RestApi;
   /** The key that signs session ids, cursors and the like, which clients keep. To make all of them invalid, rotate it twice. */
-  readonly signingKey: Secret;
+  readonly signingKey: ISecret;
   /** The endpoint function. */
-  readonly endpoint: LambdaFunction;
+  readonly endpoint: IFunction;
   /** Settles tasks that a crash left behind. */
   readonly reconciler: Reconciler;
   /** Publishes the changes of tasks: metrics, audit lines, events. */
@@ -168,8 +172,8 @@ export class McpTaskServer extends Construct {
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
       logs: [this, this.reconciler, this.taskEvents].map(({ node }) => node.findChild('Logs') as LogGroup),
     });
-    const url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
-    new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: url });
+    this.url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
+    new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: this.url });
   }
 
   /**
@@ -178,6 +182,20 @@ export class McpTaskServer extends Construct {
    */
   get alarms(): readonly Alarm[] {
     return [...this.reconciler.alarms, ...this.taskEvents.alarms, ...this.#alarms.alarms];
+  }
+
+  /**
+   * Lets a principal call this server: `execute-api:Invoke` for `/mcp`. Needs `Auth.iam()`, and throws without it. For a
+   * principal of another account, the API needs a resource policy, too.
+   *
+   * @example
+   * server.grantInvoke(role);
+   */
+  grantInvoke(grantee: IGrantable): Grant {
+    if (this.#auth.kind !== 'iam') throw new Error('McpTaskServer: grantInvoke needs auth: Auth.iam()');
+    const { stageName } = this.api.deploymentStage;
+    const resourceArns = [this.api.arnForExecuteApi('*', '/mcp', stageName)];
+    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns });
   }
 
   /**

@@ -1,11 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { Code, IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { NAMESPACE } from '../functions/tasks/log.ts';
 import { allow, serverFunction } from './server-function.ts';
@@ -15,9 +15,9 @@ import type { StorageProps } from './storage/log-group.ts';
 import { machineArn } from './tools/tool-workflow.ts';
 
 export interface ReconcilerProps {
-  readonly table: TableV2;
+  readonly table: ITable;
   /** Holds the large inputs of tasks. */
-  readonly results: Bucket;
+  readonly results: IBucket;
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
   /** Names of the state machines that are tools, joined by commas. Complete at synth. */
@@ -31,12 +31,12 @@ export interface ReconcilerProps {
  * workflow can catch, and once a minute for tasks without an event. Events are best effort, and may be lost.
  */
 export class Reconciler extends Construct {
-  readonly function: LambdaFunction;
+  readonly function: IFunction;
   /**
    * Events that failed three times, or could not be delivered for a day. They hold the input of a run. The sweep
    * settles the same tasks without them: see docs/recovery.md.
    */
-  readonly deadLetters: Queue;
+  readonly deadLetters: IQueue;
   /** The alarms of the reconciler. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 

@@ -4,6 +4,7 @@ import {
   Architecture,
   type Code,
   type FunctionOptions,
+  type IFunction,
   Function as LambdaFunction,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
@@ -29,7 +30,7 @@ export function serverFunction(
   id: string,
   { roleId = 'Role', ...props }: ServerFunctionProps,
   storage: StorageProps,
-): LambdaFunction {
+): IFunction {
   const logGroup = logs(scope, storage);
   const handler = new LambdaFunction(scope, id, {
     ...NODE_ON_ARM,
@@ -43,6 +44,6 @@ export function serverFunction(
 }
 
 /** Gives the role of a function these actions on one resource. */
-export function allow(handler: LambdaFunction, actions: readonly string[], resource: string): void {
+export function allow(handler: IFunction, actions: readonly string[], resource: string): void {
   handler.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [resource] }));
 }

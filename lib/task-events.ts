@@ -1,16 +1,16 @@
 import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import {
   EventSourceMapping,
   FilterCriteria,
   FilterRule,
-  type Function as LambdaFunction,
+  type IFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { PROBE } from '../functions/tasks/attributes.ts';
 import { STATUSES } from '../functions/tasks/record.ts';
@@ -24,9 +24,9 @@ import type { StorageProps } from './storage/log-group.ts';
 
 export interface TaskEventsProps {
   /** The tasks table. It has a stream with old and new images. */
-  readonly table: TableV2;
+  readonly table: ITable;
   /** Gets the large results of workflows. */
-  readonly results: Bucket;
+  readonly results: IBucket;
   /** The name of the server: a dimension of the metrics, and a part of each event. */
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
@@ -39,9 +39,9 @@ export interface TaskEventsProps {
  * keeps it warm, so tool workflows also call it to write an end with a large result, which they cannot write themselves.
  */
 export class TaskEvents extends Construct {
-  readonly function: LambdaFunction;
+  readonly function: IFunction;
   /** The positions in the stream of changes that could not be published, without the records: see docs/events.md. */
-  readonly deadLetters: Queue;
+  readonly deadLetters: IQueue;
   /** The alarms of this function. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 

@@ -1,6 +1,6 @@
 import { Duration, Lazy } from 'aws-cdk-lib';
 import { IdentitySource, RequestAuthorizer } from 'aws-cdk-lib/aws-apigateway';
-import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Code, IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { ToolEntry } from '../../functions/mcp/manifest.ts';
 import { serverFunction } from '../server-function.ts';
@@ -23,7 +23,7 @@ const CACHED = 60;
 
 /** Checks the tokens of callers. API Gateway invokes it before the endpoint. */
 export class Authorizer extends Construct {
-  readonly function: LambdaFunction;
+  readonly function: IFunction;
   /** The authorizer of the methods of `/mcp`. */
   readonly ofRequests: RequestAuthorizer;
 

@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { type IMetric, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { NAMESPACE } from '../../functions/tasks/log.ts';
 
 /** The parts of a server that alarms and the dashboard watch. */
@@ -10,9 +10,9 @@ export interface Watched {
   /** The dimension `Server` of its metrics. */
   readonly serverName: string;
   readonly api: RestApi;
-  readonly endpoint: LambdaFunction;
-  readonly authorizer: LambdaFunction | undefined;
-  readonly deadLetters: readonly Queue[];
+  readonly endpoint: IFunction;
+  readonly authorizer: IFunction | undefined;
+  readonly deadLetters: readonly IQueue[];
 }
 
 const period = Duration.minutes(5);

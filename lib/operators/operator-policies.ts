@@ -1,9 +1,9 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ANSWERED, ENDED, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
@@ -12,8 +12,8 @@ import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
 
 export interface OperatorPoliciesProps {
-  readonly table: TableV2;
-  readonly results: Bucket;
+  readonly table: ITable;
+  readonly results: IBucket;
   readonly deadLetters: readonly IQueue[];
   /** The logs of the server itself, which hold no text of a client or a tool. */
   readonly logs: readonly ILogGroup[];

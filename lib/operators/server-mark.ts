@@ -1,5 +1,5 @@
 import { type CfnElement, type CfnResource, Lazy, Stack } from 'aws-cdk-lib';
-import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IConstruct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
@@ -26,7 +26,7 @@ export interface MarkedServer {
  * Writes the facts that the operator's verbs need into the template, as metadata of the endpoint: names of resources in
  * the same stack, and facts about tools. CloudFormation does nothing with metadata.
  */
-export function markServer(endpoint: LambdaFunction, { tools, logs, deadLetters, ...parts }: MarkedServer): void {
+export function markServer(endpoint: IFunction, { tools, logs, deadLetters, ...parts }: MarkedServer): void {
   const stack = Stack.of(endpoint);
   const idOf = (construct: IConstruct | undefined): string | undefined => {
     const element = construct && ((construct.node.defaultChild ?? construct) as CfnElement);

@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
@@ -9,7 +9,7 @@ import type { OperationProps } from '../server-props.ts';
  * record"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes only an empty
  * bucket: with DESTROY, empty it first.
  */
-export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): Bucket {
+export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): IBucket {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
   // S3 counts days from the write, which may be at the end of the task.
   const expiration = Duration.days(Math.ceil(maxTtl / DAY) + 1);
@@ -27,5 +27,6 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
       { id: 'OutcomesExpireWithTheirTasks', prefix: 'outcomes/', ...expires },
       { id: 'InputExpiresWithItsTask', prefix: 'inputs/', ...expires },
     ],
-  });
+    // With exactOptionalPropertyTypes, CDK's classes do not fit their interfaces.
+  }) as IBucket;
 }

@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { BundledCode, bundle } from '../bundles.ts';
 import { allow, serverFunction } from '../server-function.ts';
@@ -19,7 +19,7 @@ export interface SigningKeyProps {
  * valid until the next rotation, so nothing that a client holds may live longer than `rotateAfter`.
  */
 export class SigningKey extends Construct {
-  readonly secret: Secret;
+  readonly secret: ISecret;
 
   constructor(scope: Construct, id: string, { rotateAfter, storage }: SigningKeyProps) {
     super(scope, id);
@@ -28,7 +28,7 @@ export class SigningKey extends Construct {
       description: 'Signs MCP session ids, event ids, cursors and request state',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       ...(encryptionKey && { encryptionKey }),
-    });
+    }) as ISecret;
     const options = {
       description: 'Rotates the key that MCP session ids, cursors and request state are signed with',
       code: new BundledCode((use) => bundle('rotation', {}, use)),

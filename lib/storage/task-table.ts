@@ -2,6 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import {
   AttributeType,
   Billing,
+  type ITable,
   ProjectionType,
   StreamViewType,
   TableEncryptionV2,
@@ -16,7 +17,7 @@ import type { OperationProps } from '../server-props.ts';
  * is not found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: it
  * holds only tasks, as other items have no status.
  */
-export function taskTable(scope: Construct, props: OperationProps): TableV2 {
+export function taskTable(scope: Construct, props: OperationProps): ITable {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
   return new TableV2(scope, 'Tasks', {
     partitionKey: { name: 'owner', type: AttributeType.STRING },
@@ -40,7 +41,8 @@ export function taskTable(scope: Construct, props: OperationProps): TableV2 {
         nonKeyAttributes: [...INDEXES.status.others],
       },
     ],
-  });
+    // With exactOptionalPropertyTypes, CDK's classes do not fit their interfaces.
+  }) as ITable;
 }
 
 const index = ({ name, partition, sort }: (typeof INDEXES)[keyof typeof INDEXES]) => ({

@@ -1,16 +1,16 @@
 import { Annotations } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Policy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { PROGRESS_PARTITION, RUN_READS, RUN_WRITES } from '../../functions/tasks/attributes.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 
 export interface ReportTargets {
-  readonly table: TableV2;
-  readonly results: Bucket;
+  readonly table: ITable;
+  readonly results: IBucket;
   readonly encryptionKey: IKey | undefined;
 }
 

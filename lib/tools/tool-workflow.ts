@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArnFormat, Lazy, Stack } from 'aws-cdk-lib';
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import {
   CustomerManagedEncryptionConfiguration,
   DefinitionBody,
+  type IStateMachine,
   LogLevel,
   StateMachine,
   StateMachineType,
@@ -23,8 +24,8 @@ export interface ToolWorkflowProps {
   readonly engine: Engine;
   /** The name of every tool workflow of this server begins with it. The engine is the rest. */
   readonly machinePrefix: string;
-  readonly table: TableV2;
-  readonly results: Bucket;
+  readonly table: ITable;
+  readonly results: IBucket;
   /** Writes the ends whose results do not fit into a record. */
   readonly outcomes: IFunction;
   readonly storage: StorageProps;
@@ -35,7 +36,8 @@ export interface ToolWorkflowProps {
  * `lib/workflow/*.asl.json` and the expressions beside them. It is an asset, as the text of a template is bounded.
  */
 export class ToolWorkflow extends Construct {
-  readonly stateMachine: StateMachine;
+  readonly stateMachine: IStateMachine;
+  readonly #role: Role;
   /** What runs, by tool: the ARN of a function or of a state machine. */
   readonly #tools = new Map<string, string>();
   readonly #repeatable: string[] = [];
@@ -44,7 +46,7 @@ export class ToolWorkflow extends Construct {
     super(scope, id);
     const { engine, machinePrefix, table, results, outcomes, storage } = props;
     const stateMachineName = `${machinePrefix}${engine}`;
-    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
+    this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
     try {
       const file = join(folder, `${engine}.asl.json`);
@@ -52,7 +54,7 @@ export class ToolWorkflow extends Construct {
       this.stateMachine = new StateMachine(this, 'StateMachine', {
         stateMachineName,
         stateMachineType: engine === 'express' ? StateMachineType.EXPRESS : StateMachineType.STANDARD,
-        role,
+        role: this.#role,
         definitionBody: DefinitionBody.fromFile(file),
         definitionSubstitutions: {
           [engine === 'machine' ? 'StateMachines' : 'Functions']: Lazy.string({ produce: () => this.#listed() }),
@@ -104,7 +106,7 @@ export class ToolWorkflow extends Construct {
   }
 
   #add(statement: PolicyStatement): void {
-    this.stateMachine.addToRolePolicy(statement);
+    this.#role.addToPrincipalPolicy(statement);
   }
 }
 

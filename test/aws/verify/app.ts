@@ -38,7 +38,7 @@ if (withOptions) {
   server.addTool('pinned', { ...task, handler: pinned.currentVersion as IFunction, description: 'Is a version' });
 }
 
-new CfnOutput(stack, 'Endpoint', { value: server.api.urlForPath('/mcp') });
+new CfnOutput(stack, 'Endpoint', { value: server.url });
 new CfnOutput(stack, 'NapMachine', { value: server.workflows.standard.stateMachine.stateMachineArn });
 new CfnOutput(stack, 'AuthorMachine', { value: author.stateMachineArn });
 new CfnOutput(stack, 'Results', { value: server.results.bucketName });

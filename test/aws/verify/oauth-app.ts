@@ -15,4 +15,4 @@ const handler = new ToolFunction(stack, 'Tools', { entry: 'test/aws/verify/tools
 const tool = { handler, inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
 server.addTool('open', { ...tool, description: 'For every caller with mcp/tasks' });
 server.addTool('guarded', { ...tool, description: 'For callers with mcp/ops', scopes: ['mcp/ops'] });
-new CfnOutput(stack, 'Endpoint', { value: server.api.urlForPath('/mcp') });
+new CfnOutput(stack, 'Endpoint', { value: server.url });

@@ -1,4 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools with results of every size. Requests of the endpoint to S3 go to MCP_TEST_S3, where a test can interfere. */
@@ -9,7 +10,7 @@ const handler = new ToolFunction(stack, 'Tools', {
 });
 const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
 const s3 = process.env.MCP_TEST_S3;
-if (s3 !== undefined) server.endpoint.addEnvironment('AWS_ENDPOINT_URL_S3', s3);
+if (s3 !== undefined) (server.endpoint as LambdaFunction).addEnvironment('AWS_ENDPOINT_URL_S3', s3);
 
 const tool = {
   handler,
