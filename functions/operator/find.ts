@@ -1,6 +1,7 @@
 import { createdAtOf, taskKey } from '../tasks/ids.ts';
+import { limits } from '../tasks/limits.ts';
 import { STATUSES, type TaskKey } from '../tasks/record.ts';
-import type { OperatorReads, PageKey } from '../tasks/table/operator-reads.ts';
+import type { OperatorReads, PageKey, Selection } from '../tasks/table/operator-reads.ts';
 import { OperatorError } from './errors.ts';
 
 /**
@@ -13,6 +14,7 @@ const ID = /^(?:[0-9a-z]{26}_)?[0-9a-z]{36}$/;
 /** Pages that a search reads: of each status in the index, or of one owner. */
 const PAGES = 20;
 const PAGE = 2_000;
+const PAGE_OF_SHARD = PAGE / limits.statusShards;
 
 const normalized = (id: string): string => id.replace(/^…|^\.\.\./, '').toLowerCase();
 
@@ -43,7 +45,7 @@ async function byId(text: string, owner: string | undefined, reads: OperatorRead
   if (owner !== undefined) return undefined;
   const createdAt = createdAtOf(text);
   const near = { createdFrom: createdAt, createdUntil: createdAt };
-  const pages = await Promise.all(STATUSES.map((status) => reads.inStatus(status, near, PAGE)));
+  const pages = await Promise.all(STATUSES.map((status) => reads.inStatus(status, near, PAGE, text)));
   return pages.flatMap(({ tasks }) => tasks).find((task) => task.taskId === text);
 }
 
@@ -60,20 +62,20 @@ const NONE: Found = { keys: [], complete: true };
 
 async function searchAll(end: string, reads: OperatorReads): Promise<Found> {
   const found = await Promise.all(
-    STATUSES.map((status) => searchPages(end, (from) => reads.inStatus(status, {}, PAGE, from))),
+    STATUSES.map((status) => searchPages(end, (from?: Selection) => reads.inStatus(status, from ?? {}, PAGE_OF_SHARD))),
   );
   return { keys: found.flatMap(({ keys }) => keys), complete: found.every(({ complete }) => complete) };
 }
 
 const searchOwner = (end: string, owner: string, reads: OperatorReads): Promise<Found> =>
-  searchPages(end, (from) => reads.ofOwner(owner, {}, PAGE, from));
+  searchPages(end, (from?: PageKey) => reads.ofOwner(owner, {}, PAGE, from));
 
-async function searchPages(
+async function searchPages<Place>(
   end: string,
-  read: (from?: PageKey) => Promise<{ readonly tasks: readonly TaskKey[]; readonly next?: PageKey }>,
+  read: (from?: Place) => Promise<{ readonly tasks: readonly TaskKey[]; readonly next?: Place }>,
 ): Promise<Found> {
   const keys: TaskKey[] = [];
-  let from: PageKey | undefined;
+  let from: Place | undefined;
   for (let page = 0; page < PAGES; page++) {
     const { tasks, next } = await read(from);
     keys.push(...tasks.filter(({ taskId }) => taskId.endsWith(end)).map(({ owner, taskId }) => ({ owner, taskId })));

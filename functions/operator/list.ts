@@ -1,5 +1,5 @@
 import { OPEN, type Status } from '../tasks/record.ts';
-import { isObject, parsed } from '../tasks/shape.ts';
+import { type Check, has, isNumber, isString, listOf, oneOf, parsed } from '../tasks/shape.ts';
 import type { IndexedTask, PageKey, Selection, StoredTask } from '../tasks/table/operator-reads.ts';
 import type { OperatorContext } from './context.ts';
 import { OperatorError } from './errors.ts';
@@ -21,17 +21,25 @@ export interface ListPage {
 
 /** At most what one page shows. */
 export const PAGE = 50;
-/** Entries of the index, of about 150 bytes, that a page with a filter reads of one status: some 20 read units. */
-const READ = 2_000;
+/**
+ * Entries of about 150 bytes that a page reads of each partition of a status: one read unit, and most pages show some six of
+ * them. With a filter some 20 read units of a status.
+ */
+const READ = 25;
+const READ_FILTERED = 250;
 /** Records that a page of one owner reads: DynamoDB ends it at 1 MB. */
 const READ_OF_OWNER = 2_000;
 
-/** By status: where the next page begins. `null`: there are no more. */
-type Places = Readonly<Record<string, PageKey | null>>;
+/** Where the next page begins: behind these tasks of the millisecond. */
+interface Place {
+  readonly createdUntil: number;
+  /** Ids of tasks of this millisecond that earlier pages have shown. */
+  readonly shown: readonly string[];
+}
 
 /**
- * One page of tasks, the newest first: one page of the index for each status and one batch of records, or one page of the
- * table for an owner. Never a Scan. A filter may leave a page short, or empty, although more follow.
+ * One page of tasks, the newest first: one page of each partition of the index for each status and one batch of records, or
+ * one page of the table for an owner. Never a Scan. A filter may leave a page short, or empty, although more follow.
  */
 export async function list(
   filter: ListFilter,
@@ -39,38 +47,34 @@ export async function list(
   context: OperatorContext,
 ): Promise<ListPage> {
   const { statuses = OPEN, owner, ...selection } = filter;
-  const places = placesOf(cursor, owner === undefined ? statuses : [owner]);
-  if (owner !== undefined) return ofOwner(owner, { ...selection, statuses }, places, context);
+  if (owner !== undefined) return ofOwner(owner, { ...selection, statuses }, cursor, context);
+  const { createdUntil = Number.MAX_SAFE_INTEGER } = selection;
+  const place = placeOf<Place>(cursor, isPlace) ?? { createdUntil, shown: [] };
   const filtered = selection.tool !== undefined || selection.deadlineUntil !== undefined;
-  const limit = filtered ? READ : PAGE;
-  const read = await Promise.all(
-    statuses
-      .filter((status) => places[status] !== null)
-      .map(async (status) => ({
-        status,
-        ...(await context.reads.inStatus(status, selection, limit, places[status] ?? undefined)),
-      })),
-  );
+  // Those that were shown come first again.
+  const limit = (filtered ? READ_FILTERED : READ) + place.shown.length;
+  const from = { ...selection, createdUntil: Math.min(createdUntil, place.createdUntil) };
+  const read = await Promise.all(statuses.map((status) => context.reads.inStatus(status, from, limit)));
   // What is older than the end of another status's page waits for a later page.
-  const frontier = Math.max(0, ...read.map(({ next }) => Number(next?.createdAt ?? 0)));
-  const shown = read
+  const frontier = Math.max(0, ...read.map(({ next }) => next?.createdUntil ?? 0));
+  const shown = new Set(place.shown);
+  const found = read
     .flatMap(({ tasks }) => tasks)
-    .filter(({ createdAt }) => createdAt >= frontier)
-    .sort(newestFirst)
-    .slice(0, PAGE);
-  const next = Object.fromEntries(
-    statuses.map((status) => {
-      const page = read.find((one) => one.status === status);
-      return [status, page === undefined ? null : placeAfter(page, shown, places[status] ?? undefined)];
-    }),
-  );
-  const stored = await context.reads.getMany(shown);
-  const byId = new Map(stored.map((task) => [task.taskId, task]));
+    .filter(({ createdAt, taskId }) => createdAt >= frontier && !shown.has(taskId))
+    .sort(newestFirst);
+  const tasks = found.slice(0, PAGE);
+  const next = tasks.length < found.length ? tasks.at(-1)?.createdAt : frontier || undefined;
+  const stored = new Map((await context.reads.getMany(tasks)).map((task) => [task.taskId, task]));
   return {
     // One that is missing was deleted a moment ago.
-    tasks: shown.flatMap(({ taskId }) => byId.get(taskId) ?? []),
-    ...(Object.values(next).some((place) => place !== null) && { cursor: textOf(next) }),
+    tasks: tasks.flatMap(({ taskId }) => stored.get(taskId) ?? []),
+    ...(next !== undefined && { cursor: textOf(placeAfter(tasks, next, place)) }),
   };
+}
+
+function placeAfter(tasks: readonly IndexedTask[], createdUntil: number, before: Place): Place {
+  const shown = tasks.filter(({ createdAt }) => createdAt === createdUntil).map(({ taskId }) => taskId);
+  return { createdUntil, shown: createdUntil === before.createdUntil ? [...before.shown, ...shown] : shown };
 }
 
 /**
@@ -96,44 +100,27 @@ export async function progressIn(
 async function ofOwner(
   owner: string,
   selection: Selection & { readonly statuses: readonly Status[] },
-  places: Places,
+  cursor: string | undefined,
   context: OperatorContext,
 ): Promise<ListPage> {
-  const { tasks, next } = await context.reads.ofOwner(owner, selection, READ_OF_OWNER, places[owner] ?? undefined);
+  const from = placeOf<PageKey>(cursor, has({ owner: oneOf(owner), taskId: isString }));
+  const { tasks, next } = await context.reads.ofOwner(owner, selection, READ_OF_OWNER, from);
   const shown = tasks.slice(0, PAGE);
   const last = shown.at(-1);
   const rest = tasks.length > shown.length && last !== undefined ? { owner, taskId: last.taskId } : next;
-  return { tasks: shown, ...(rest && { cursor: textOf({ [owner]: rest }) }) };
+  return { tasks: shown, ...(rest && { cursor: textOf(rest) }) };
 }
 
 const newestFirst = (a: IndexedTask, b: IndexedTask): number =>
   b.createdAt - a.createdAt || (a.taskId < b.taskId ? 1 : -1);
 
-/** Behind the last task of a status that is shown. */
-function placeAfter(
-  { tasks, next }: { readonly tasks: readonly IndexedTask[]; readonly next?: PageKey },
-  shown: readonly IndexedTask[],
-  before: PageKey | undefined,
-): PageKey | null | undefined {
-  const mine = tasks.filter((task) => shown.includes(task));
-  if (mine.length === tasks.length) return next ?? null;
-  const last = mine.at(-1);
-  if (last === undefined) return before;
-  const { owner, taskId, status, createdAt } = last;
-  return { owner, taskId, status, createdAt };
-}
+const textOf = (place: object): string => Buffer.from(JSON.stringify(place)).toString('base64url');
 
-const textOf = (places: object): string => Buffer.from(JSON.stringify(places)).toString('base64url');
-
-/** @param names what the list goes through: statuses, or one owner */
-function placesOf(cursor: string | undefined, names: readonly string[]): Places {
-  if (cursor === undefined) return {};
-  const places = parsed(Buffer.from(cursor, 'base64url').toString());
-  if (isObject(places) && Object.entries(places).every(([name, place]) => names.includes(name) && isIn(name, place))) {
-    return places as Places;
-  }
+function placeOf<T>(cursor: string | undefined, isOne: Check): T | undefined {
+  if (cursor === undefined) return undefined;
+  const place: unknown = parsed(Buffer.from(cursor, 'base64url').toString());
+  if (isOne(place)) return place as T;
   throw new OperatorError('--cursor is not one that a list with these options gave');
 }
 
-const isIn = (name: string, place: unknown): boolean =>
-  place === null || (isObject(place) && [place.owner, place.status].includes(name));
+const isPlace = has({ createdUntil: isNumber, shown: listOf(isString) });

@@ -6,9 +6,9 @@
 /** The sparse index of unfinished tasks, by the time at which the sweep checks them, and the index of operators. */
 export const INDEXES = {
   due: { name: 'due', partition: 'due', sort: 'dueAt' },
-  status: { name: 'status', partition: 'status', sort: 'createdAt', others: ['tool', 'deadlineAt'] },
+  status: { name: 'status', partition: 'statusShard', sort: 'createdAt', others: ['status', 'tool', 'deadlineAt'] },
 } as const;
-/** What the index of operators holds of a task. */
+/** What a list of operators reads in their index. */
 export const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
 
 /** Sort keys of items that are no tasks. They come before all ids of tasks, so that a list begins behind them. */
@@ -126,6 +126,7 @@ export const ENDED = [
   'owner',
   'taskId',
   'status',
+  'statusShard',
   'round',
   'updatedAt',
   // Of a record, not of a report: text of the server.
@@ -143,6 +144,7 @@ export const ANSWERED = [
   'taskId',
   'version',
   'status',
+  'statusShard',
   'round',
   'updatedAt',
   'dueAt',

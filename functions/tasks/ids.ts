@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { TaskKey, TaskRecord } from './record.ts';
 
 /** Crockford's base 32, lower case: safe in an execution name, a header and a URL; sorts like the bytes. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+export const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID = /^(?:([0-9a-hjkmnp-tv-z]{26})_)?[0-9a-hjkmnp-tv-z]{36}$/;
 
 /**
@@ -48,10 +48,7 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
 }
 
 /** When a task was created, in ms since the epoch, by its id. Another moment if it has an idempotency key. */
-export function createdAtOf(taskId: string): number {
-  const digits = [...taskId.slice(taskId.indexOf('_') + 1).slice(0, 10)];
-  return digits.reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0);
-}
+export const createdAtOf = (taskId: string): number => numberOf(taskId.slice(taskId.indexOf('_') + 1).slice(0, 10));
 
 /** The key of a new task of the owner of another one. */
 export const newKeyBeside = (key: TaskKey, now: number): TaskKey => keyBeside(key, encode(now, 10) + random(26));
@@ -104,10 +101,8 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
   return `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(taskId, round)}`;
 }
 
-/** Spreads unfinished tasks over the shards of the `due` index. */
-export function dueShard(taskId: string, shards: number): string {
-  return String(createHash('sha256').update(taskId).digest().readUInt16BE(0) % shards);
-}
+/** Spreads tasks over at most 1,024 shards, by the end of their ids, which is random. `lib/workflow/write.jsonata` does the same. */
+export const shardOf = (taskId: string, shards: number): number => numberOf(taskId.slice(-2)) % shards;
 
 export function newSessionKey(): string {
   return random(26);
@@ -116,13 +111,17 @@ export function newSessionKey(): string {
 const random = (length: number): string => letters(randomBytes(length));
 
 /** One letter for each byte. */
-const letters = (bytes: Buffer): string => Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('');
+const letters = (bytes: Buffer): string => Array.from(bytes, (byte) => ID_LETTERS[byte & 31]).join('');
+
+/** Other letters than those of ids count as 0. */
+const numberOf = (text: string): number =>
+  [...text].reduce((sum, letter) => sum * 32 + Math.max(0, ID_LETTERS.indexOf(letter)), 0);
 
 function encode(value: number, length: number): string {
   let rest = value;
   let text = '';
   for (let i = 0; i < length; i++) {
-    text = ALPHABET[rest % 32] + text;
+    text = ID_LETTERS[rest % 32] + text;
     rest = Math.floor(rest / 32);
   }
   return text;

@@ -42,6 +42,8 @@ export const limits = {
   /** When the sweep comes back to a task whose record it does not understand. */
   unknownRecord: 300 * SECOND,
   dueShards: 16,
+  /** Partitions of each status in the index of operators. DynamoDB writes 1,000 units a second into a partition. */
+  statusShards: 8,
   pollInterval: { min: 1 * SECOND, max: 30 * SECOND, shareOfAge: 0.15 },
   /**
    * A token bucket per task and container: `perInterval` polls refill it per poll interval, it holds `burst`, and a

@@ -6,7 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ANSWERED, ENDED, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
+import { ANSWERED, ENDED, INDEXES, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
@@ -86,7 +86,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
     read: new ManagedPolicy(scope, 'OperatorRead', {
       description: 'Lists and explains MCP tasks, without what clients and tools wrote',
       statements: [
-        reads('dynamodb:Query', SHOWN, table.tableArn, statusIndex),
+        reads('dynamodb:Query', [...SHOWN, INDEXES.status.partition], table.tableArn, statusIndex),
         reads('dynamodb:BatchGetItem', SHOWN, table.tableArn),
         allow(['states:ListExecutions'], machines),
         allow(['logs:FilterLogEvents'], ...logs.map(({ logGroupArn }) => logGroupArn)),

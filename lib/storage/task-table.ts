@@ -15,7 +15,8 @@ import type { OperationProps } from '../server-props.ts';
 /**
  * Makes the tasks table (docs/architecture/tasks.md, "The task record"). The owner is part of the key, so a foreign task
  * is not found. The sparse index `due` holds unfinished tasks only. The index `status` is for the lists of operators: it
- * holds only tasks, as other items have no status.
+ * holds only tasks, as other items have no status. Another index needs a release of its own: CloudFormation makes one in an
+ * update of a table.
  */
 export function taskTable(scope: Construct, props: OperationProps): ITable {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
@@ -36,7 +37,7 @@ export function taskTable(scope: Construct, props: OperationProps): ITable {
       },
       {
         ...index(INDEXES.status),
-        // These attributes never change, so only a new status writes into the index.
+        // Tool and deadline never change, so only a new status writes into the index.
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...INDEXES.status.others],
       },

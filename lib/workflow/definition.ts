@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/attributes.ts';
 import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
 import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
+import { ID_LETTERS } from '../../functions/tasks/ids.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 
 /**
@@ -52,6 +53,7 @@ const NUMBERS = {
   lateWrite: limits.lateWrite,
   inlineResult: limits.result.inline,
   eventRounds: limits.events.workflowRounds,
+  statusShards: limits.statusShards,
   expressWork: ENGINES.express.work,
   // `Run` is the first state, so it starts at once. If it starts up to 30 s late, the longest function has its full time.
   expressLate: 5_000,
@@ -64,6 +66,7 @@ const TABLES = {
   runFailures: JSON.stringify(RUN_FAILURES),
   runMessages: JSON.stringify(RUN_MESSAGES),
   crashedName: String(CRASHED_NAME),
+  idLetters: ID_LETTERS,
   running: `[${RUNNING.map((name) => `"${name}"`).join(', ')}]`,
   beforeQuestion: JSON.stringify(BEFORE_QUESTION),
 };

@@ -67,9 +67,12 @@ export const removed = { failed: ENDED, completed: ENDED, asking: ['refused'] };
 export const someTime = { N: expect.stringMatching(/^\d{13}$/) };
 const when = { working: { S: 'working' }, inRound: { N: '2' } };
 
+/** A status, with the partition of the task `t` in the index of operators. */
+const status = (name: string) => ({ status: { S: name }, statusShard: { S: `${name}#2` } });
+
 /** The change that completes the task with this text. */
 export function completes(text: string, isError = false): DecodedChange {
-  const set = { status: { S: 'completed' }, updatedAt: someTime, result: { S: text }, isError: { BOOL: isError } };
+  const set = { ...status('completed'), updatedAt: someTime, result: { S: text }, isError: { BOOL: isError } };
   return { set, remove: removed.completed, when };
 }
 
@@ -78,7 +81,7 @@ export function fails(reason: string, message = 'The tool failed', more: object 
   const error = { code: -32603, message, data: { reason, ...more } };
   return {
     set: {
-      status: { S: 'failed' },
+      ...status('failed'),
       updatedAt: someTime,
       failure: { S: runFailure(reason).reason },
       statusMessage: { S: message },
@@ -93,7 +96,7 @@ export function fails(reason: string, message = 'The tool failed', more: object 
 export function asks(text: string, args: string, deadlineAt: number): DecodedChange {
   return {
     set: {
-      status: { S: 'input_required' },
+      ...status('input_required'),
       updatedAt: someTime,
       asked: { S: text },
       arguments: { S: args },

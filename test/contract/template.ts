@@ -13,8 +13,8 @@ export function templateContract(referee: () => Referee): void {
     expect(Table?.GlobalSecondaryIndexes).toHaveLength(2);
     expect(index('due')?.Projection).toMatchObject({ ProjectionType: 'KEYS_ONLY' });
     expect(keys(index('due')?.KeySchema)).toEqual(['due', 'dueAt']);
-    expect(index('status')?.Projection?.NonKeyAttributes?.toSorted()).toEqual(['deadlineAt', 'tool']);
-    expect(keys(index('status')?.KeySchema)).toEqual(['status', 'createdAt']);
+    expect(index('status')?.Projection?.NonKeyAttributes?.toSorted()).toEqual(['deadlineAt', 'status', 'tool']);
+    expect(keys(index('status')?.KeySchema)).toEqual(['statusShard', 'createdAt']);
     const { TimeToLiveDescription } = await db.send(new DescribeTimeToLiveCommand({ TableName }));
     expect(TimeToLiveDescription).toMatchObject({ AttributeName: 'expiresAt' });
     expect(TimeToLiveDescription?.TimeToLiveStatus).toMatch(/^ENABL(ED|ING)$/);

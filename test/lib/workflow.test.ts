@@ -1,7 +1,10 @@
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { ENGINE_NAMES } from '../../functions/tasks/engines.ts';
+import { ID_LETTERS } from '../../functions/tasks/ids.ts';
 import { limits } from '../../functions/tasks/limits.ts';
+import type { Status } from '../../functions/tasks/record.ts';
+import { statusShard, statusShards } from '../../functions/tasks/table/status-index.ts';
 import type { ToolEvent } from '../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../functions/tool/envelope.ts';
 import { definition, include } from '../../lib/workflow/definition.ts';
@@ -95,6 +98,21 @@ describe('function-finished.jsonata: an envelope', () => {
   ])('a value that only resembles an envelope is a result: %j', async (payload) => {
     expect((await finished(payload)).values[':result']).toEqual({ S: JSON.stringify(payload) });
   });
+});
+
+test('each status goes to the partition of the index in which the rest of the server looks for it', async () => {
+  for (const letter of [...ID_LETTERS, 'i', '-']) {
+    const Input = { ...input, taskId: `a${letter}` };
+    const ends = [{}, { inputRequests: {} }].map((Payload) =>
+      evaluate('function-finished.jsonata', { result: { Payload } }, { Input }),
+    );
+    const errors = [evaluate('run-failed.jsonata', { errorOutput: { Error: 'E' } }, { Input })];
+    for (const { values } of (await Promise.all([...ends, ...errors])) as Write[]) {
+      const status = values[':status']?.S as Status;
+      expect(values[':statusShard']?.S).toBe(statusShard(status, Input.taskId));
+      expect(statusShards(status)).toContain(values[':statusShard']?.S);
+    }
+  }
 });
 
 describe('function-finished.jsonata: a plain function', () => {

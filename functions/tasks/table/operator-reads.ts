@@ -3,6 +3,7 @@ import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
 import { progressKey } from './progress-item.ts';
+import { statusShard, statusShards } from './status-index.ts';
 
 /** An item as it is stored. It may be one that this release does not understand. */
 export type StoredTask = TaskKey & Readonly<Record<string, unknown>>;
@@ -30,15 +31,18 @@ export interface Selection {
 /** How operators read tasks. Reads name their attributes: the policy of operators allows no others. */
 export interface OperatorReads {
   /**
-   * One page of the tasks in one status, the newest first, at most `limit` of them read. The index may be a moment behind
-   * its table.
+   * Tasks in one status: of each partition of the index at most `limit`, the newest first. All that were created after
+   * `next.createdUntil` are among them, and perhaps some of that millisecond; older ones are not. Without `next` there are
+   * no more. The index may be a moment behind its table.
+   *
+   * @param taskId reads only the partition of this id
    */
   inStatus(
     status: Status,
     selection: Selection,
     limit: number,
-    from?: PageKey,
-  ): Promise<{ readonly tasks: readonly IndexedTask[]; readonly next?: PageKey }>;
+    taskId?: string,
+  ): Promise<{ readonly tasks: readonly IndexedTask[]; readonly next?: { readonly createdUntil: number } }>;
   /** One page of the tasks of one owner, the newest first. Strongly consistent. */
   ofOwner(
     owner: string,
@@ -70,23 +74,27 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
   }
 
   return {
-    async inStatus(status, selection, limit, from) {
+    async inStatus(status, selection, limit, taskId) {
       const { createdFrom = 0, createdUntil = Number.MAX_SAFE_INTEGER } = selection;
       const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt']);
-      const { items, next } = await query(
-        {
-          IndexName: INDEXES.status.name,
-          KeyConditionExpression: '#status = :status AND #createdAt BETWEEN :from AND :until',
-          ...filter,
-          ExpressionAttributeValues: { ':status': status, ':from': createdFrom, ':until': createdUntil, ...values },
-          ScanIndexForward: false,
-          Limit: limit,
-          ...(from && { ExclusiveStartKey: from }),
-        },
-        INDEXED,
-        [],
+      const { name: IndexName, partition } = INDEXES.status;
+      const pages = await Promise.all(
+        (taskId === undefined ? statusShards(status) : [statusShard(status, taskId)]).map((shard) => {
+          const page = {
+            IndexName,
+            KeyConditionExpression: `#${partition} = :shard AND #createdAt BETWEEN :from AND :until`,
+            ...filter,
+            ExpressionAttributeValues: { ':shard': shard, ':from': createdFrom, ':until': createdUntil, ...values },
+            ScanIndexForward: false,
+            Limit: limit,
+          };
+          return query(page, INDEXED, [partition]);
+        }),
       );
-      return { tasks: items as IndexedTask[], ...(next && { next }) };
+      const stopped = pages.flatMap(({ next }) => (next === undefined ? [] : Number(next.createdAt)));
+      const last = Math.max(0, ...stopped);
+      const tasks = (pages.flatMap(({ items }) => items) as IndexedTask[]).filter(({ createdAt }) => createdAt >= last);
+      return { tasks, ...(stopped.length > 0 && { next: { createdUntil: last } }) };
     },
     async ofOwner(owner, selection, limit, from) {
       const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt', 'createdAt', 'status']);

@@ -1,4 +1,4 @@
-import { BEFORE_TASKS } from '../attributes.ts';
+import { BEFORE_TASKS, INDEXES } from '../attributes.ts';
 import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
@@ -8,6 +8,7 @@ import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
+import { statusShard } from './status-index.ts';
 import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
@@ -83,11 +84,11 @@ const writtenBy = (by: Writer) => (event: TaskEvent) => (event.what === 'created
 export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
   const update = (key: TaskKey, change: Change, ReturnValues: 'ALL_NEW' | 'NONE') =>
     ifConditionHolds(
-      db.update({ TableName: table, Key: tableKey(key), ...updateExpression(change, by), ReturnValues }),
+      db.update({ TableName: table, Key: tableKey(key), ...updateExpression(change, key.taskId, by), ReturnValues }),
     );
   async function read(key: TaskKey): Promise<TaskRecord | undefined> {
     const { Item } = await db.get({ TableName: table, Key: tableKey(key), ConsistentRead: true });
-    return Item && known(Item);
+    return Item && known(withoutShard(Item));
   }
   async function getMany(keys: readonly TaskKey[], ConsistentRead: boolean): Promise<TaskRecord[]> {
     const found: TaskRecord[] = [];
@@ -97,7 +98,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ConsistentRead } } });
       const some = got.Responses?.[table] ?? [];
       if (some.length > 0) idle = 0;
-      found.push(...some.filter(isKnown));
+      found.push(...recordsIn(some));
       rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
     }
     if (rest.length > 0) throw new Unavailable();
@@ -112,7 +113,11 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     async create(record) {
       const put: PutInput = {
         TableName: table,
-        Item: { ...record, ...(by && { events: record.events.map(writtenBy(by)) }) },
+        Item: {
+          ...record,
+          [SHARD]: statusShard(record.status, record.taskId),
+          ...(by && { events: record.events.map(writtenBy(by)) }),
+        },
         ConditionExpression: 'attribute_not_exists(#taskId)',
         ExpressionAttributeNames: { '#taskId': 'taskId' },
       };
@@ -139,12 +144,12 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
         ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
       });
       const last: unknown = page.LastEvaluatedKey?.taskId;
-      const tasks = await withAllProgress(db, table, (page.Items ?? []).filter(isKnown));
+      const tasks = await withAllProgress(db, table, recordsIn(page.Items ?? []));
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
     async apply(key, change) {
       const written = (await update(key, change, 'ALL_NEW'))?.Attributes;
-      return written && known(written);
+      return written && known(withoutShard(written));
     },
     async applyBlind(key, change) {
       return (await update(key, change, 'NONE')) !== undefined;
@@ -166,8 +171,15 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
 /** Takes a whole record, too: DynamoDB refuses a key with more than its two parts. */
 const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
 
+const SHARD = INDEXES.status.partition;
+/** The shard is a matter of the table: no reader of records gets it. */
+const withoutShard = ({ [SHARD]: _shard, ...item }: Readonly<Record<string, unknown>>) => item;
+/** Those that this release understands. */
+const recordsIn = (items: readonly Readonly<Record<string, unknown>>[]): TaskRecord[] =>
+  items.map((item): unknown => withoutShard(item)).filter(isKnown);
+
 /** Exported for its test. */
-export function updateExpression(change: Change, by?: Writer) {
+export function updateExpression(change: Change, taskId: string, by?: Writer) {
   const names: Record<string, string> = { '#status': 'status' };
   const values: Record<string, unknown> = {};
   const name = (attribute: string) => {
@@ -188,7 +200,9 @@ export function updateExpression(change: Change, by?: Writer) {
   else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
   if (change.dueAt !== undefined) conditions.push(`${name('dueAt')} = ${value('inDueAt', change.dueAt)}`);
 
-  const sets = Object.entries(change.set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
+  const { status } = change.set;
+  const set = status === undefined ? change.set : { ...change.set, [SHARD]: statusShard(status, taskId) };
+  const sets = Object.entries(set).map(([field, v]) => `${name(field)} = ${value(field, v)}`);
   if (change.event !== undefined) {
     const event = value('event', [{ ...change.event, ...(by && { by }) }]);
     sets.push(`${name('events')} = list_append(${name('events')}, ${event})`);

@@ -1,5 +1,5 @@
 import type { Engine } from '../engines.ts';
-import { dueShard } from '../ids.ts';
+import { shardOf } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
 import { RECORD_VERSION } from '../record.ts';
@@ -48,7 +48,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     ...(task.scopes && { scopes: task.scopes }),
     inputResponses: task.inputResponses ?? {},
-    due: dueShard(key.taskId, limits.dueShards),
+    due: String(shardOf(key.taskId, limits.dueShards)),
     dueAt: now + limits.firstDue,
     expiresAt: Math.ceil((now + ttl + limits.retention) / 1_000),
     events: [{ at: now, what: 'created' }],

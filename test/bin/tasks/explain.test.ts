@@ -1,7 +1,5 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -23,13 +21,9 @@ const INVOKE = {
   operation: 'Invoke',
   when: ({ worker }: { worker?: unknown }) => worker === undefined,
 } as const;
-let db: DynamoDBDocumentClient;
 let store: TaskStore;
 
 beforeAll(() => {
-  const credentials = { accessKeyId: 'administrator', secretAccessKey: 'test' };
-  const client = new DynamoDBClient({ endpoint: cloud().endpoint, region: cloud().region, credentials });
-  db = DynamoDBDocumentClient.from(client);
   store = taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');
 });
 afterEach(() => cloud().faults.clear());
@@ -120,7 +114,7 @@ describe('explain names the cause of each of ten seeded failures', () => {
 
   test('5. a record that this release does not understand', async () => {
     const record = { ...recordOf(1_000), version: 99 };
-    await db.send(new PutCommand({ TableName: cloud().tables[0] ?? '', Item: record }));
+    await store.create(record);
     const found = await explained(record.taskId);
     expect(found).toMatchObject({
       cause: 'record of another release',

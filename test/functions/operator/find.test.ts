@@ -12,28 +12,27 @@ const task = (end: string, more: Partial<Stored> = {}): Stored => ({
 });
 const PAGE = 2_000;
 
-/** Reads of a table with these tasks, the newest first, with an index beside it. */
+/** Reads of a table with these tasks, the newest first, with an index beside it. Places are numbers of tasks. */
 function readsOf(stored: readonly Stored[]) {
   const calls = { inStatus: 0, ofOwner: 0, get: 0 };
-  const page = (tasks: readonly Stored[], from: unknown) => {
-    const first = (from as { readonly at: number } | undefined)?.at ?? 0;
-    const next = first + PAGE;
-    return { tasks: tasks.slice(first, next), ...(next < tasks.length && { next: { at: next } }) };
-  };
+  const page = (tasks: readonly Stored[], first = 0) => ({
+    tasks: tasks.slice(first, first + PAGE),
+    ...(first + PAGE < tasks.length && { next: { createdUntil: first + PAGE } }),
+  });
   const reads = {
     async get({ owner, taskId }: TaskKey) {
       calls.get++;
       return stored.find((one) => one.owner === owner && one.taskId === taskId);
     },
-    async inStatus(status: Status, { createdFrom }: { createdFrom?: number }, _limit: number, from: unknown) {
+    async inStatus(status: Status, { createdFrom, createdUntil }: { createdFrom?: number; createdUntil?: number }) {
       calls.inStatus++;
-      return page(createdFrom === undefined ? stored.filter((one) => one.status === status) : [], from);
+      return page(createdFrom === undefined ? stored.filter((one) => one.status === status) : [], createdUntil);
     },
-    async ofOwner(owner: string, _selection: object, _limit: number, from: unknown) {
+    async ofOwner(owner: string, _selection: object, _limit: number, from: { createdUntil?: number } = {}) {
       calls.ofOwner++;
       return page(
         stored.filter((one) => one.owner === owner),
-        from,
+        from.createdUntil,
       );
     },
   };
@@ -139,14 +138,14 @@ describe('an id in the index', () => {
     const asked: object[] = [];
     const reads = {
       get: async () => undefined,
-      inStatus: async (status: Status, selection: object) => {
-        asked.push(selection);
+      inStatus: async (status: Status, selection: object, _limit: number, taskId: string) => {
+        asked.push({ ...selection, taskId });
         return { tasks: status === 'failed' ? [task('other'), anns] : [] };
       },
     } as unknown as OperatorReads;
     expect(await findTask(anns.taskId.toUpperCase(), undefined, reads)).toEqual(anns);
     const createdAt = createdAtOf(anns.taskId);
-    expect(asked).toEqual(Array(5).fill({ createdFrom: createdAt, createdUntil: createdAt }));
+    expect(asked).toEqual(Array(5).fill({ createdFrom: createdAt, createdUntil: createdAt, taskId: anns.taskId }));
   });
 });
 

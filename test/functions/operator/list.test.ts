@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { inBulk, selected } from '../../../functions/operator/acts/bulk.ts';
 import { type ListFilter, list, progressIn } from '../../../functions/operator/list.ts';
 import { STATUSES, type Status, type TaskRecord } from '../../../functions/tasks/record.ts';
@@ -83,6 +83,29 @@ describe('a list', () => {
     expect((await pages({}, operatorOn(alike))).flat()).toEqual(newestFirst(range(0, 60)));
   });
 
+  test.each([
+    ['created one after the other', 1],
+    ['created in one millisecond', 0],
+  ])('is complete where all tasks lie in one partition of the index: %s', async (_when, step) => {
+    const alike = range(0, 90).map((n) => ({ ...at(n * 10), createdAt: T0 + n * step }));
+    expect((await pages({}, operatorOn(alike))).flat()).toEqual(newestFirst(range(0, 90)).map((n) => n * 10));
+  });
+
+  test('of open tasks reads a few entries of each partition, and one batch of records', async () => {
+    const server = operatorOn(range(0, 500).map((n) => at(n)));
+    const read: number[] = [];
+    const inStatus: typeof server.context.reads.inStatus = async (...asked) => {
+      const found = await server.context.reads.inStatus(...asked);
+      read.push(asked[2]);
+      return found;
+    };
+    const getMany = vi.spyOn(server.context.reads, 'getMany');
+    const page = await list({}, undefined, { ...server.context, reads: { ...server.context.reads, inStatus } });
+    expect(page.tasks).toHaveLength(50);
+    expect(read).toEqual([25, 25]);
+    expect(getMany).toHaveBeenCalledTimes(1);
+  });
+
   test('leaves out a task that was deleted since the index was read', async () => {
     const server = operatorOn([at(1), at(2)]);
     const reads = { ...server.context.reads, getMany: async () => [{ ...at(1) }] };
@@ -113,9 +136,9 @@ describe('a list', () => {
   test.each([
     ['no JSON', 'abc'],
     ['no object', Buffer.from('1').toString('base64url')],
-    ['of another status', Buffer.from('{"failed":null}').toString('base64url')],
-    ['with a place in another status', Buffer.from('{"working":{"status":"failed"}}').toString('base64url')],
-    ['with a place that is none', Buffer.from('{"working":1}').toString('base64url')],
+    ['of an owner', Buffer.from('{"owner":"o","taskId":"t"}').toString('base64url')],
+    ['without a time', Buffer.from('{"createdUntil":"1","shown":[]}').toString('base64url')],
+    ['with ids that are none', Buffer.from('{"createdUntil":1,"shown":[1]}').toString('base64url')],
   ])('refuses a cursor that it has not made: %s', async (_which, cursor) => {
     await expect(list({ statuses: ['working'] }, cursor, operatorOn().context)).rejects.toThrow('--cursor is not one');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
-import { dueShard } from '../../../functions/tasks/ids.ts';
+import { shardOf } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
 import { MACHINES } from '../../support/engine/executions.ts';
@@ -8,7 +8,7 @@ import { executionArn, TABLE } from '../../support/engine/memory.ts';
 import { END, fakeContext, MINUTE, record, T0 } from './fake-context.ts';
 
 const named = (taskId: string, over: Partial<TaskRecord> = {}) =>
-  record({ taskId, due: dueShard(taskId, 16), ...over });
+  record({ taskId, due: String(shardOf(taskId, 16)), ...over });
 const many = (count: number, over: Partial<TaskRecord> = {}) =>
   Array.from({ length: count }, (_, i) => named(`t${i}`, over));
 const failed = ({ records }: ReturnType<typeof fakeContext>) =>
@@ -110,11 +110,11 @@ describe('a sweep', () => {
       },
       index: {
         page: async (shard, until) =>
-          shard === Number(dueShard('t3', 16)) ? oops('ThrottlingException') : fake.context.index.page(shard, until),
+          shard === shardOf('t3', 16) ? oops('ThrottlingException') : fake.context.index.page(shard, until),
       },
     };
     const report = await sweep(fake.clock.now + 50_000, context);
-    const lost = fake.records.all().filter(({ due }) => due === dueShard('t3', 16)).length;
+    const lost = fake.records.all().filter(({ due }) => due === String(shardOf('t3', 16))).length;
     expect(report.errors).toMatchObject({ ThrottlingException: 1 });
     expect(report.complete).toBe(false);
     expect(failed(fake)).toBe(40 - lost - (report.errors.InternalServerError ?? 0) - (report.errors.TimeoutError ?? 0));

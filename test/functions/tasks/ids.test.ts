@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
   bindingOf,
-  dueShard,
   executionName,
   listPartition,
   newSessionKey,
   newTaskKey,
   type Principal,
   sessionPartition,
+  shardOf,
   taskKey,
   verifiedKey,
 } from '../../../functions/tasks/ids.ts';
@@ -89,12 +89,22 @@ describe('task ids', () => {
     expect(verifiedKey('https://issuer.example', 'user', 'ann')).toBe('owner#7awjakgvs3ndwz2vm1x84rqj0y');
     expect(sessionPartition('s')).toBe('session#4th7m5jxa5dyhzdw2pehefzwzj');
     expect(executionName('t', 2)).toBe('t-r2');
-    expect(['a', 'b', 'c', 'd'].map((id) => dueShard(id, 16))).toEqual(['7', '3', '13', '12']);
   });
 
-  test('the shards of the due index are all used, and no other', () => {
-    const shards = new Set(Array.from({ length: 500 }, (_, i) => dueShard(String(i), 16)));
-    expect([...shards].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 16 }, (_, i) => String(i)));
+  test.each([8, 16, 50])('ids are spread evenly over %s shards', (shards) => {
+    const tasks = 100 * shards;
+    const counts = Array<number>(shards).fill(0);
+    for (let i = 0; i < tasks; i++) {
+      const { taskId } = newTaskKey({ kind: 'anonymous' }, i, i % 2 === 0 ? undefined : `key ${i}`);
+      const shard = shardOf(taskId, shards);
+      counts[shard] = (counts[shard] ?? 0) + 1;
+    }
+    // Six standard deviations of a hundred.
+    expect(counts.filter((count) => count < 40 || count > 160)).toEqual([]);
+  });
+
+  test('a letter that no id has counts as the first one', () => {
+    expect(['00', 'z0', '0z', 'i1', '#t'].map((id) => shardOf(id, 16))).toEqual([0, 0, 15, 1, 10]);
   });
 
   test('a sealed token is bound to the owner, or to the session of an anonymous caller (F-15)', () => {

@@ -6,6 +6,7 @@ import { workflow } from '../../../functions/tasks/aws/workflow.ts';
 import { executionArnOf } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord, Writer } from '../../../functions/tasks/record.ts';
 import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
+import { statusShard } from '../../../functions/tasks/table/status-index.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { documentClient } from './client.ts';
 import { Executions, MACHINES } from './executions.ts';
@@ -74,7 +75,10 @@ function recordsOf(table: Table) {
   const isTask = ({ owner, taskId }: Item) =>
     String(taskId?.S) > BEFORE_TASKS && !String(owner?.S).startsWith(PROGRESS_PARTITION);
   const items = () => [...table.items()].filter(isTask);
-  const recordOf = (item: Item) => fromItem(item) as unknown as TaskRecord;
+  const recordOf = (item: Item): TaskRecord => {
+    const { statusShard: _, ...record } = fromItem(item);
+    return record as unknown as TaskRecord;
+  };
   return {
     get(taskId: string): TaskRecord | undefined {
       const item = items().find((one) => one.taskId?.S === taskId);
@@ -82,7 +86,7 @@ function recordsOf(table: Table) {
     },
     /** Whatever is there. */
     set(record: TaskRecord): void {
-      table.put({ Item: toItem({ ...record }) });
+      table.put({ Item: toItem({ ...record, statusShard: statusShard(record.status, record.taskId) }) });
     },
     all: (): TaskRecord[] => items().map(recordOf),
     ids: (): string[] => items().map(({ taskId }) => String(taskId?.S)),

@@ -145,8 +145,7 @@ describe('a list', () => {
       let read = 0;
       const inStatus = async (status: string) => {
         if (status !== 'working') return { tasks: [] };
-        const next = { owner: 'o', taskId: 't', status, createdAt: T0 - read };
-        return read++ < empty ? { tasks: [], next } : { tasks: [task()] };
+        return read++ < empty ? { tasks: [], next: { createdUntil: T0 - read } } : { tasks: [task()] };
       };
       const reads = { ...server.context.reads, inStatus, getMany: async () => [task()] } as never;
       const { out } = await run({ ...server, context: { ...server.context, reads } }, ['list', '--tool', 'x']);

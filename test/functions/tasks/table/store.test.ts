@@ -35,7 +35,8 @@ test('a change with hundreds of answers has an expression as short as one (4,096
   const record = create({ owner: 'o', taskId: 't' }, task, 1_700_000_000_000);
   const lengthFor = (count: number) => {
     const answers = Object.fromEntries(Array.from({ length: count }, (_, i) => [`r1.${i}`, '{}']));
-    return updateExpression(answer(record, Object.keys(answers), answers, record.createdAt)).UpdateExpression.length;
+    const change = answer(record, Object.keys(answers), answers, record.createdAt);
+    return updateExpression(change, record.taskId).UpdateExpression.length;
   };
   expect(lengthFor(700)).toBe(lengthFor(1));
 });
@@ -76,7 +77,7 @@ test('a batch is given up after five reads that bring nothing', async () => {
 
 test('a change is fenced by where the input of its record is: in no object, in one, in any', () => {
   const change = (inputRef: string | null | undefined) =>
-    updateExpression({ ...cancel(1), ...(inputRef !== undefined && { inputRef }) });
+    updateExpression({ ...cancel(1), ...(inputRef !== undefined && { inputRef }) }, 't');
   expect(change(undefined).ConditionExpression).not.toContain('inputRef');
   expect(change(null).ConditionExpression).toContain(' AND attribute_not_exists(#inputRef)');
   expect(change('s3/x')).toMatchObject({

@@ -18,7 +18,7 @@ const record: TaskRecord = {
 const verdict = unaskable(record) as Change;
 
 function write(change: Change, more: object = {}) {
-  const { ExpressionAttributeValues, ...update } = updateExpression(change, 'endpoint');
+  const { ExpressionAttributeValues, ...update } = updateExpression(change, 't', 'endpoint');
   const Key = toItem({ owner: 'o', taskId: 't' });
   const values = toItem(ExpressionAttributeValues);
   return { TableName: 'x', Key, ...update, ExpressionAttributeValues: values, ReturnValues: 'NONE', ...more };

@@ -14,7 +14,7 @@ const VERDICTS: readonly FailureReason[] = ['InputRequestInvalid', 'InputRequest
  */
 export function isVerdict(operation: string, input: unknown): boolean {
   if (operation !== 'UpdateItem') return false;
-  const { TableName: _, Key: __, ExpressionAttributeValues: given, ...update } = objectOf(input);
+  const { TableName: _, Key, ExpressionAttributeValues: given, ...update } = objectOf(input);
   const values = fromItem(objectOf(given) as Item);
   const { ':inRound': round, ':updatedAt': updatedAt, ':failure': failed, ':error': text } = values;
   const reason = VERDICTS.find((one) => one === failed);
@@ -23,6 +23,7 @@ export function isVerdict(operation: string, input: unknown): boolean {
   const record = { status: 'input_required', round } as TaskRecord;
   const { ExpressionAttributeValues, ...expected } = updateExpression(
     failAsSeen(record, { reason, error }, Number(updatedAt)),
+    String(fromItem(objectOf(Key) as Item).taskId),
     'endpoint',
   );
   return (
