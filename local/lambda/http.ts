@@ -3,13 +3,13 @@ import { AwsError } from '../aws-error.ts';
 import { Throttled } from './errors.ts';
 import type { HttpRequest, HttpResponse, Lambda } from './types.ts';
 
-/** `find` throws an AwsError if the function does not exist. */
-type Invoker = Pick<Lambda, 'invoke'> & { find(nameOrArn: string): unknown };
-
 const prefix = '/2015-03-31/functions/';
 
 /** The Invoke operation of Lambda's REST API; other operations are refused by name. */
-export async function handleHttp(lambda: Invoker, request: HttpRequest): Promise<HttpResponse | undefined> {
+export async function handleHttp(
+  lambda: Pick<Lambda, 'invoke'>,
+  request: HttpRequest,
+): Promise<HttpResponse | undefined> {
   const [path = ''] = request.path.split('?');
   if (!path.startsWith(prefix)) return undefined;
   try {
@@ -27,12 +27,12 @@ export async function handleHttp(lambda: Invoker, request: HttpRequest): Promise
   }
 }
 
-async function invoke(lambda: Invoker, name: string, { headers, body }: HttpRequest): Promise<HttpResponse> {
+async function invoke(
+  lambda: Pick<Lambda, 'invoke'>,
+  name: string,
+  { headers, body }: HttpRequest,
+): Promise<HttpResponse> {
   const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
-  if (type === 'DryRun') {
-    lambda.find(name);
-    return response(204, '');
-  }
   if (type !== 'RequestResponse' && type !== 'Event') {
     throw new AwsError('InvalidParameterValueException', `${type} is not an invocation type.`, 400);
   }

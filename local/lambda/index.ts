@@ -91,7 +91,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   return {
     invoke,
     invokeStreaming,
-    handleHttp: (request) => handleHttp({ find, invoke }, request),
+    handleHttp: (request) => handleHttp({ invoke }, request),
     workers: () =>
       entries.map(({ spec, pool }) => {
         const { count, busy } = pool.load();

@@ -168,7 +168,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   }
 
   const abort: ExecutionEngine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
-  const operations = createOperations({ machines, store, created: now(), now, start, abort });
+  const operations = createOperations({ machines, store, now, start, abort });
   const unlessStopped = (operation: Operation): Operation => {
     return async (request) => {
       // Callers must not see an execution as ended if it continues at the next start.

@@ -11,11 +11,9 @@ export type UserHandler = (event: unknown, second: unknown, third?: unknown) => 
 export interface LoadedHandler {
   call: UserHandler;
   streaming: boolean;
-  highWaterMark?: number;
 }
 
 export const streamingMark = Symbol.for('aws.lambda.runtime.handler.streaming');
-export const highWaterMarkMark = Symbol.for('aws.lambda.runtime.handler.streaming.highWaterMark');
 
 export async function loadHandler(codePath: string, handlerString: string): Promise<LoadedHandler> {
   const { modulePath, exportPath } = parseHandlerString(handlerString);
@@ -79,6 +77,5 @@ function describe(call: UserHandler): LoadedHandler {
   if (call.length > 2 && !streaming) {
     console.warn('This handler takes a callback: the nodejs24.x runtime refuses it, older ones take it.');
   }
-  const highWaterMark = marks[highWaterMarkMark];
-  return { call, streaming, ...(typeof highWaterMark === 'number' ? { highWaterMark } : {}) };
+  return { call, streaming };
 }

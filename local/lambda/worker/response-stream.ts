@@ -55,9 +55,8 @@ export function collectingSink(): Sink & { text(): string } {
   };
 }
 
-export function createResponseStream(sink: Sink, highWaterMark?: number): ResponseStream {
+export function createResponseStream(sink: Sink): ResponseStream {
   const stream = new Writable({
-    ...(highWaterMark === undefined ? {} : { highWaterMark }),
     write: (chunk: Uint8Array, _encoding, done) => sink.write(chunk, done),
     final(done) {
       sink.end();

@@ -57,7 +57,7 @@ async function collect(handler: LoadedHandler, invocation: InvokeMessage): Promi
 
 /** The invocation lasts until the handler has returned and its stream has ended, whichever comes last. */
 async function runAndStream(handler: LoadedHandler, invocation: InvokeMessage, sink: Sink): Promise<void> {
-  const stream = createResponseStream(sink, handler.highWaterMark);
+  const stream = createResponseStream(sink);
   const streamed = finished(stream);
   streamed.catch(() => undefined); // the error of the handler itself reports the failure
   const returned = handler.call(JSON.parse(invocation.payload), stream, createContext(invocation));

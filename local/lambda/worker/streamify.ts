@@ -1,11 +1,9 @@
 import { preludeDelimiter } from '../protocol.ts';
-import { highWaterMarkMark, streamingMark, type UserHandler } from './load.ts';
+import { streamingMark, type UserHandler } from './load.ts';
 import type { ResponseStream } from './response-stream.ts';
 
-function streamifyResponse(handler: UserHandler, options?: { highWaterMark?: number }): UserHandler {
-  const marks = { [streamingMark]: 'response', [highWaterMarkMark]: options?.highWaterMark };
-  return Object.assign(handler, marks);
-}
+const streamifyResponse = (handler: UserHandler): UserHandler =>
+  Object.assign(handler, { [streamingMark]: 'response' });
 
 /** Sends the metadata at the first write, as AWS does: a stream that only ends, or ends with its only chunk, sends none. */
 function from(stream: ResponseStream, metadata: unknown): ResponseStream {

@@ -12,8 +12,6 @@ import { arnOf, executionInput, executionName, optionalText, page } from './requ
 export interface ExecutionEngine {
   readonly machines: ReadonlyMap<string, Machine>;
   readonly store: ExecutionStore;
-  /** The time when the machines were loaded. */
-  readonly created: number;
   now(): number;
   /** Registers the execution at once and runs its first state later. */
   start(machine: Machine, name: string, input: string): Execution;
@@ -35,7 +33,6 @@ export function createOperations(engine: ExecutionEngine): Record<string, Operat
     DescribeExecution: async (request) => describeExecution(findExecution(engine, request)),
     ListExecutions: async (request) => listExecutions(engine, request),
     GetExecutionHistory: async (request) => executionHistory(engine, request),
-    DescribeStateMachine: async (request) => describeStateMachine(engine, findMachine(engine, request)),
   };
 }
 
@@ -112,12 +109,6 @@ function historyEvent({ id, previousEventId, timestamp, type, details }: History
   const kind = move ?? type;
   const member = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}EventDetails`;
   return { id, previousEventId, timestamp: seconds(timestamp), type, ...(details && { [member]: details }) };
-}
-
-function describeStateMachine(engine: ExecutionEngine, { spec }: Machine): unknown {
-  const { arn, name, definition, roleArn, type = 'STANDARD' } = spec;
-  const creationDate = seconds(engine.created);
-  return { stateMachineArn: arn, name, status: 'ACTIVE', definition, roleArn, type, creationDate };
 }
 
 function findMachine(engine: ExecutionEngine, request: Request): Machine {

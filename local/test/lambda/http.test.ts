@@ -76,14 +76,11 @@ describe('the SDK client', () => {
     expect(JSON.parse(answer.text ?? '')).toMatchObject({ errorType: 'RangeError', errorMessage: 'no' });
   });
 
-  it('invokes asynchronously, and makes dry runs', async () => {
+  it('invokes asynchronously', async () => {
     const lines: string[] = [];
     const lambda = bench.open([bench.define('wire-event', source)], { onLog: (_name, line) => lines.push(line) });
     const client = await clientOf(lambda);
     const FunctionName = 'wire-event';
-    const dry = await invoke(client, { FunctionName, InvocationType: 'DryRun' });
-    expect(dry.StatusCode).toBe(204);
-    expect(lambda.workers()[0]?.count).toBe(0);
     const event = await invoke(client, { FunctionName, InvocationType: 'Event', Payload: '{"ms":100}' });
     expect(event).toMatchObject({ StatusCode: 202, FunctionError: undefined, text: undefined });
     await until(() => lines.includes('ran'));
@@ -100,9 +97,6 @@ describe('the SDK client', () => {
       name: 'ResourceNotFoundException',
       Type: 'User',
       $metadata: { httpStatusCode: 404 },
-    });
-    await expect(refused({ FunctionName: 'unknown', InvocationType: 'DryRun' })).resolves.toMatchObject({
-      name: 'ResourceNotFoundException',
     });
     await expect(refused({ FunctionName, Payload: '{"a"' })).resolves.toMatchObject({
       name: 'InvalidRequestContentException',

@@ -1,6 +1,5 @@
 import {
   DescribeExecutionCommand,
-  DescribeStateMachineCommand,
   GetExecutionHistoryCommand,
   ListExecutionsCommand,
   StopExecutionCommand,
@@ -90,22 +89,6 @@ describe('reads', () => {
     expect(names).toEqual(['c', 'b']);
     expect(await list({ maxResults: 2, nextToken })).toEqual({ names: ['a'], nextToken: undefined });
     await expect(list({ nextToken: 'x' })).rejects.toThrow(named('InvalidToken'));
-  });
-
-  it('DescribeStateMachine shows the definition it runs', async () => {
-    const spec = single({ Type: 'Pass' });
-    const local = await serve(spec);
-    const found = await local.client.send(new DescribeStateMachineCommand({ stateMachineArn: spec.arn }));
-    expect(found).toMatchObject({
-      name: 'm',
-      roleArn: ROLE,
-      type: 'STANDARD',
-      status: 'ACTIVE',
-      definition: spec.definition,
-    });
-    await expect(
-      local.client.send(new DescribeStateMachineCommand({ stateMachineArn: machineArn('x') })),
-    ).rejects.toThrow(named('StateMachineDoesNotExist'));
   });
 });
 
