@@ -18,7 +18,6 @@ import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions/cha
 import { filterOf } from '../tasks/options.ts';
 import { noteOf } from '../tasks/print-list.ts';
 import { firstFull } from '../tasks/reads.ts';
-import type { ActRequest, ListAnswer, LogsAnswer, ServerAnswer, TaskAnswer, TaskRow } from './answers.ts';
 import { logText } from './log-text.ts';
 
 /** The server that the page shows. */
@@ -27,6 +26,33 @@ export interface ConsoleFacts {
   readonly local: boolean;
   /** The options that name the server in the commands that the page shows, such as `--stack Shop`. */
   readonly options: string;
+}
+
+/** One task of a list. Times are in milliseconds since the epoch. */
+export interface TaskRow {
+  readonly taskId: string;
+  readonly owner: string;
+  readonly tool: string;
+  readonly status: string;
+  /** The status that readers see, if it is another one. */
+  readonly seenAs?: string;
+  readonly createdAt: number;
+  /** Whether the result is an error. */
+  readonly isError?: boolean;
+  /** The time from which every reader sees an open task as ended. */
+  readonly endsBy?: number;
+  /** The progress of a working task. It has a message only in `dev`. */
+  readonly progress?: Progress;
+  readonly note: string;
+}
+
+/** The request of an act. */
+export interface ActRequest {
+  readonly id: string;
+  readonly owner?: string;
+  readonly reason?: string;
+  /** The answers by the keys of their questions, each as a client would send it. Only for `answer`. */
+  readonly answers?: Readonly<Record<string, unknown>>;
 }
 
 /** Pauses between two reads of the page, in milliseconds: on a deployed server each read costs money. */
@@ -41,19 +67,19 @@ const LINES = 300;
 export type Query = Readonly<Record<string, string | undefined>>;
 
 export const READS = {
-  async server(_query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ServerAnswer> {
+  async server(_query: Query, context: OperatorContext, { local }: ConsoleFacts) {
     const { name, region, tools } = context.server;
     const asTasks = [...tools].filter(([, { engine }]) => engine !== undefined).map(([tool]) => tool);
     return { name, region, local, pause: local ? PAUSE.local : PAUSE.deployed, tools: asTasks.toSorted() };
   },
-  async tasks({ cursor, ...values }: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<ListAnswer> {
+  async tasks({ cursor, ...values }: Query, context: OperatorContext, { local }: ConsoleFacts) {
     const now = context.now();
     const page = await firstFull(filterOf(values, now), cursor === '' ? undefined : cursor, context);
     const progress = await progressIn(page, local, context);
     return { ...page, now, tasks: page.tasks.map((task) => rowOf(task, progress.get(task.taskId), now)) };
   },
   /** Reads a task. With `payload=yes` the explanation uses the result, too. It names rules of the schema, and no value. */
-  async task(query: Query, context: OperatorContext, { local, options }: ConsoleFacts): Promise<TaskAnswer> {
+  async task(query: Query, context: OperatorContext, { local, options }: ConsoleFacts) {
     const key = await keyOf(query, context);
     const [story, explained] = await Promise.all([
       show(key, false, context),
@@ -73,7 +99,7 @@ export const READS = {
     return story.payload ?? {};
   },
   /** Reads the log lines of a task and its tool, in dev only: on AWS each search costs money, and the verb reads them. */
-  async logs(query: Query, context: OperatorContext, { local }: ConsoleFacts): Promise<LogsAnswer> {
+  async logs(query: Query, context: OperatorContext, { local }: ConsoleFacts) {
     if (!local) throw new OperatorError('The page shows log lines in dev only: use mcp-task-server tasks logs');
     const { lines, hidden } = await logsOf(await keyOf(query, context), { payload: true }, context);
     const older = lines.length - LINES;
@@ -83,6 +109,9 @@ export const READS = {
     };
   },
 } as const;
+
+/** The answer of a read route, as JSON. */
+export type Answer<Route extends keyof typeof READS> = Awaited<ReturnType<(typeof READS)[Route]>>;
 
 export const ACTS = {
   async cancel(request: ActRequest, context: OperatorContext, facts: ConsoleFacts): Promise<Outcome> {

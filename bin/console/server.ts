@@ -4,11 +4,10 @@ import type { OperatorContext } from '../../functions/operator/context.ts';
 import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
 import { isObject, parsed } from '../../functions/tasks/shape.ts';
 import { messageOf, UsageError } from '../tasks/usage-error.ts';
-import type { ActRequest } from './answers.ts';
 import { isGone, keptConnection } from './connection.ts';
 import { pageFile } from './files.ts';
 import { dataRefusal, isToken, newToken, refusal, SECURITY_HEADERS } from './guard.ts';
-import { ACTS, type ConsoleFacts, READS } from './routes.ts';
+import { ACTS, type ActRequest, type ConsoleFacts, READS } from './routes.ts';
 
 export interface ConsoleOptions extends ConsoleFacts {
   readonly connect: () => Promise<OperatorContext>;

@@ -2,30 +2,17 @@ import type { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EngineContext } from '../engine/ports.ts';
-import type { Engine } from '../tasks/engines.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
+import type { ToolMark } from './server-mark.ts';
 
 /** What an operator has to know of a tool. */
-export interface ToolFacts {
-  /** What runs its tasks. Tools that never run as a task have none. */
-  readonly engine?: Engine;
+export interface ToolFacts extends Omit<ToolMark, 'stateMachine' | 'handler' | 'logs'> {
   /** The ARN of the state machine that is the tool, if it is one of the same stack. */
   readonly stateMachineArn?: string;
-  /** The log group of its function, if that is known. */
   readonly logGroup?: string;
-  /** Whether a run that may have had effects can be repeated. */
   readonly repeatable: boolean;
-  /** In ms, as `ttl`. */
-  readonly timeout: number;
-  readonly ttl?: number;
-  readonly keepArguments?: boolean;
-  /** It asks before it runs: its first run needs the answers. */
-  readonly asksFirst?: boolean;
-  readonly outputSchema?: Readonly<Record<string, unknown>>;
-  readonly outputSchemaId?: string;
-  readonly scopes?: readonly string[];
   /** When CloudFormation last changed its function or its state machine, in ms since the epoch. */
   readonly changedAt?: number;
 }

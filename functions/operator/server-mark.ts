@@ -22,15 +22,16 @@ export interface ToolMark {
   /** What runs its tasks. Tools that never run as tasks have none. */
   readonly engine?: Engine;
   readonly stateMachine?: string;
-  /** Its function. */
   readonly handler?: string;
-  /** The log group of its function. */
+  /** The log group of its function, if that is known. */
   readonly logs?: string;
+  /** Whether a run that may have had effects can be repeated. */
   readonly repeatable?: boolean;
   /** In ms, as `ttl`. */
   readonly timeout: number;
   readonly ttl?: number;
   readonly keepArguments?: boolean;
+  /** It asks before it runs: its first run needs the answers. */
   readonly asksFirst?: boolean;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly outputSchemaId?: string;

@@ -23,7 +23,7 @@ export function read(route, query = {}, signal) {
 
 /**
  * @param {string} route
- * @param {import('../answers.ts').ActRequest} request
+ * @param {import('../routes.ts').ActRequest} request
  * @returns {Promise<import('../../../functions/operator/acts/act.ts').Outcome>}
  */
 export function act(route, request) {

@@ -2,9 +2,9 @@ import { html } from './lit-html.js';
 import { badge, broken, progressView } from './parts.js';
 import { age, shortId, span, words } from './text.js';
 
-/** @typedef {import('../answers.ts').ListAnswer} ListAnswer */
-/** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
-/** @typedef {import('../answers.ts').TaskRow} TaskRow */
+/** @typedef {import('../routes.ts').Answer<'tasks'>} ListAnswer */
+/** @typedef {import('../routes.ts').Answer<'server'>} ServerAnswer */
+/** @typedef {import('../routes.ts').TaskRow} TaskRow */
 
 const STATUSES = ['all', 'open', 'ended', 'working', 'input_required', 'completed', 'failed', 'cancelled'];
 /** Filters by age, as options of `mcp-task-server tasks list`, with their texts. */

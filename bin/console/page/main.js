@@ -6,9 +6,9 @@ import { payloadView } from './task/payload.js';
 import { isOpen, storyOf, taskView } from './task/task.js';
 import { linkOfRerun, words } from './text.js';
 
-/** @typedef {import('../answers.ts').ServerAnswer} ServerAnswer */
-/** @typedef {import('../answers.ts').TaskAnswer} TaskAnswer */
-/** @typedef {import('../answers.ts').LogsAnswer} LogsAnswer */
+/** @typedef {import('../routes.ts').Answer<'server'>} ServerAnswer */
+/** @typedef {import('../routes.ts').Answer<'task'>} TaskAnswer */
+/** @typedef {import('../routes.ts').Answer<'logs'>} LogsAnswer */
 /** @typedef {import('../../../functions/operator/payload.ts').Payload} Payload */
 
 const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -70,7 +70,11 @@ async function showList(signal) {
   const answer = await read('tasks', queryOf(query), signal);
   lastList = location.hash || '#/';
   shown(
-    listView(/** @type {import('../answers.ts').ListAnswer} */ (answer), query, /** @type {ServerAnswer} */ (server)),
+    listView(
+      /** @type {import('../routes.ts').Answer<'tasks'>} */ (answer),
+      query,
+      /** @type {ServerAnswer} */ (server),
+    ),
   );
   document.title = `Tasks – ${server?.name}`;
   return true;
@@ -189,7 +193,7 @@ async function rerun(answer) {
   if (outcome?.newTaskId !== undefined) location.hash = linkOfRerun(outcome.newTaskId, keyOf(answer).owner);
 }
 
-/** @param {string} verb @param {import('../answers.ts').ActRequest} request */
+/** @param {string} verb @param {import('../routes.ts').ActRequest} request */
 async function perform(verb, request) {
   try {
     const outcome = await act(verb, request);

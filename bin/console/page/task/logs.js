@@ -1,7 +1,7 @@
 import { html } from '../lit-html.js';
 import { clock } from '../text.js';
 
-/** @typedef {import('../../answers.ts').LogsAnswer} LogsAnswer */
+/** @typedef {import('../../routes.ts').Answer<'logs'>} LogsAnswer */
 
 /** Shows the log lines of a task; undefined if the page does not show them. @param {LogsAnswer | undefined} logs */
 export function logsView(logs) {

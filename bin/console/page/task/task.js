@@ -4,7 +4,7 @@ import { amount, clock, linkOfRerun, moment, shortId, span } from '../text.js';
 import { logsView } from './logs.js';
 import { waterfall } from './waterfall.js';
 
-/** @typedef {import('../../answers.ts').TaskAnswer} TaskAnswer */
+/** @typedef {import('../../routes.ts').Answer<'task'>} TaskAnswer */
 /** @typedef {import('../../../../functions/operator/show.ts').Story} Story */
 /** @typedef {import('../../../../functions/operator/explain/index.ts').Explanation} Explanation */
 /** @typedef {{ onCancel: () => void, onRerun: () => void }} Acts */
@@ -21,7 +21,7 @@ export const isOpen = ({ status }) => OPEN.includes(status);
  * @param {TaskAnswer} answer
  * @param {boolean} local
  * @param {Acts} acts
- * @param {{ payload: unknown, logs: import('../../answers.ts').LogsAnswer | undefined }} data texts of clients and tools
+ * @param {{ payload: unknown, logs: import('../../routes.ts').Answer<'logs'> | undefined }} data texts of clients and tools
  */
 export function taskView(answer, local, acts, { payload, logs }) {
   const { story, explanation, timeline, now } = answer;
