@@ -7,27 +7,13 @@ import { type Role, readResourcePolicies, readRoles } from './policies.ts';
 import { createRequests, type RegionAndAccount } from './requests.ts';
 import { type AccessRequest, type Covering, covering, type Statement } from './statements.ts';
 
-/** IAM: checks every call against the policies of the template. */
-export interface Iam {
-  /**
-   * The error that refuses a call; undefined if it is allowed. Functions and state machines have the rights of their
-   * roles. Any other access key, and a role that is not in the template, counts as an administrator.
-   */
-  denied(call: CallFacts): AwsError | undefined;
-  mayRole(roleArn: string, action: string, resource: string): boolean;
-  /** Whether a service of AWS may assume the role, on behalf of `source`. */
-  mayAssume(service: string, roleArn: string, source: string): boolean;
-  /** Whether a service of AWS may act on a resource of the template, on behalf of `source`. */
-  mayService(service: string, action: string, resource: string, source: string): boolean;
-  /** The ARN of the session or user behind an access key. */
-  userOf(accessKey: string): string;
-  readonly ledger: Ledger;
-}
+export type Iam = ReturnType<typeof createIam>;
 
 /** The part of IAM that tests see. */
 export type Permissions = Pick<Ledger, 'unused'>;
 
-export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: RegionAndAccount): Iam {
+/** IAM: checks every call against the policies of the template. */
+export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place: RegionAndAccount) {
   const roles = readRoles(stacks);
   const resourcePolicies = readResourcePolicies(stacks);
   const callers = readCallers(roles, specs);
@@ -55,7 +41,11 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
 
   return {
     ledger,
-    denied(call) {
+    /**
+     * The error that refuses a call; undefined if it is allowed. Functions and state machines have the rights of their
+     * roles. Any other access key, and a role that is not in the template, counts as an administrator.
+     */
+    denied(call: CallFacts): AwsError | undefined {
       const caller = callers.get(call.caller);
       if (!caller) return undefined;
       for (const request of requestsOf(call)) {
@@ -64,21 +54,24 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
       }
       return undefined;
     },
-    userOf(accessKey) {
+    /** The ARN of the session or user behind an access key. */
+    userOf(accessKey: string): string {
       const caller = callers.get(accessKey);
       return caller === undefined ? `arn:aws:iam::${place.account}:user/${accessKey}` : sessionArn(caller);
     },
-    mayRole(roleArn, action, resource) {
+    mayRole(roleArn: string, action: string, resource: string): boolean {
       const role = roles.get(roleArn);
       const request = { action, resource, context: {} };
       return role === undefined || judge(ofRole(role, request), request) === 'allowed';
     },
-    mayAssume(service, roleArn, source) {
+    /** Whether a service of AWS may assume the role, on behalf of `source`. */
+    mayAssume(service: string, roleArn: string, source: string): boolean {
       const role = roles.get(roleArn);
       const request = { action: 'sts:AssumeRole', resource: roleArn, context: onBehalf(source) };
       return role === undefined || judge(covering(ofService(role.trust, service), request), request) === 'allowed';
     },
-    mayService(service, action, resource, source) {
+    /** Whether a service of AWS may act on a resource of the template, on behalf of `source`. */
+    mayService(service: string, action: string, resource: string, source: string): boolean {
       const request = { action, resource, context: onBehalf(source) };
       return judge(covering(ofService(resourcePolicies, service), request), request) === 'allowed';
     },

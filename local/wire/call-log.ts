@@ -24,26 +24,17 @@ export interface Consumed {
   readonly index: number;
 }
 
-export interface CallLog {
-  /** False if no calls are kept: then the caller need not record. */
-  readonly enabled: boolean;
-  add(call: Call): void;
-  /** A point in time to count from. */
-  mark(): number;
-  /** The calls since a mark, or all that are kept. */
-  since(mark?: number): readonly Call[];
-  /** Drops the calls that are kept. */
-  forget(): void;
-}
+export type CallLog = ReturnType<typeof createCallLog>;
 
 /** @param bound how many calls are kept; the oldest go first. 0 keeps none. */
-export function createCallLog(bound: number): CallLog {
+export function createCallLog(bound: number) {
   let kept: Call[] = [];
   let dropped = 0;
 
   return {
+    /** False if no calls are kept: then the caller need not record. */
     enabled: bound > 0,
-    add(call) {
+    add(call: Call): void {
       if (bound === 0) return;
       kept.push(call);
       // Calls are dropped only at twice the bound, so that `add` stays cheap.
@@ -51,14 +42,17 @@ export function createCallLog(bound: number): CallLog {
       dropped += kept.length - bound;
       kept = kept.slice(-bound);
     },
-    mark: () => dropped + kept.length,
-    since(mark = dropped) {
+    /** A point in time to count from. */
+    mark: (): number => dropped + kept.length,
+    /** The calls since a mark, or all that are kept. */
+    since(mark = dropped): readonly Call[] {
       if (bound === 0) throw new Error('no calls are kept: start the cloud with recordCalls');
       // A silent gap would make a test count too few.
       if (mark < dropped) throw new Error(`calls since this mark were dropped: only ${bound} are kept`);
       return kept.slice(mark - dropped);
     },
-    forget() {
+    /** Drops the calls that are kept. */
+    forget(): void {
       dropped += kept.length;
       kept = [];
     },
