@@ -46,6 +46,7 @@ const NOT_INSTALLED: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_F
 
 /** Loads the tasks package, which is an optional peer, and then the code that needs it. */
 async function modern(): Promise<typeof import('./modern.ts')> {
+  // Stryker disable all: only a program without the package notices (test/functions/client/optional-peer.test.ts).
   try {
     await import('@modelcontextprotocol/ext-tasks/client');
   } catch (error) {
@@ -53,5 +54,6 @@ async function modern(): Promise<typeof import('./modern.ts')> {
     const message = 'Tasks of @modelcontextprotocol/client need: npm install @modelcontextprotocol/ext-tasks';
     throw new Error(message, { cause: error });
   }
+  // Stryker restore all
   return import('./modern.ts');
 }

@@ -19,17 +19,19 @@ export function callTask(client: Client, name: string, args: object, options: Ca
   return settle(client, options, (session, signal) => session.callTool(name, params, { signal, ...metadata }));
 }
 
-export function resumeTask(client: Client, taskId: string, options: TaskOptions): Promise<ToolResult> {
-  return settle(client, options, (session, signal) => {
-    const task = { generation: 'v2', taskId: taskId as TaskId, originalOperation: 'tools/call' } as const;
-    return session.resumeTask({ endpointId: session.endpointId, ...task }, { signal });
-  });
+export function resumeTask(client: Client, id: string, options: TaskOptions): Promise<ToolResult> {
+  const taskId = id as TaskId;
+  const task = { generation: 'v2', taskId, originalOperation: 'tools/call' } as const;
+  const begin = (session: TaskEnabledSession, signal: AbortSignal) =>
+    session.resumeTask({ endpointId: session.endpointId, ...task }, { signal });
+  return settle(client, options, begin, taskId);
 }
 
 async function settle(
   client: Client,
   { signal, onTask, onProgress, onQuestion }: TaskOptions,
   begin: (session: TaskEnabledSession, signal: AbortSignal) => Promise<ToolExecution<unknown>>,
+  resumed?: TaskId,
 ): Promise<ToolResult> {
   const given = new AbortController();
   const session = withTasks(portOf(client, onQuestion === undefined ? {} : { elicitation: { form: {}, url: {} } }), {
@@ -47,20 +49,20 @@ async function settle(
     },
   });
   const waiting = signal === undefined ? given.signal : AbortSignal.any([given.signal, signal]);
-  const execution = await begin(session, waiting);
+  let execution: ToolExecution<unknown> | undefined;
   try {
-    if (execution.kind === 'task') await onTask?.(execution.handle.taskId);
+    execution = await begin(session, waiting);
+    if (execution.handle !== undefined) await onTask?.(execution.handle.taskId);
     const onEvent = changes(onProgress);
-    const { outcome } = await execution.settle({ close: false, signal: waiting, ...(onEvent && { onEvent }) });
+    const { outcome } = await execution.settle({ signal: waiting, ...(onEvent && { onEvent }) });
     return resultFromTaskOutcome(outcome) as ToolResult;
   } catch (error) {
+    const taskId = execution?.handle?.taskId ?? resumed;
     // A cancel that fails does not hide why the call ended. The server ends the task at its deadline.
-    if (signal?.aborted && execution.kind === 'task') {
-      await session.cancelTask(execution.handle.taskId).catch(() => undefined);
-    }
+    if (signal?.aborted && taskId !== undefined) await session.cancelTask(taskId).catch(() => undefined);
     throw waiting.aborted ? waiting.reason : error;
   } finally {
-    await execution.detach();
+    await execution?.detach();
   }
 }
 

@@ -24,7 +24,6 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
   const ended = new AbortController();
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => {});
   const asked = askedOf(client);
   const answer = async (question: Question) => {
     try {

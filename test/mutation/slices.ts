@@ -73,8 +73,8 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       'test/functions/mcp/{express,answer-and-cancel,ask-first}.test.ts',
     ],
   },
-  // All but the tests on a cloud, which take minutes for each mutant. Isolated: it loads parts of itself in its tests.
-  client: { mutate: ['functions/client/*.ts'], tests: ['test/functions/client/!(index).test.ts'], isolate: true },
+  // All but the tests on a cloud, which take minutes for each mutant.
+  client: { mutate: ['functions/client/*.ts'], tests: ['test/functions/client/!(index).test.ts'], static: true },
   operator: { mutate: ['functions/operator/**/*.ts'], tests: ['test/functions/operator/**/*.test.ts'] },
   reconciler: {
     mutate: ['functions/reconciler/*.ts', without('functions/reconciler/lambda.ts')],

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
 import { instantPauses } from './instant.ts';
-import { connected, cut, DONE, inTurn, Refusal, taskServer, throwing, turns } from './scripted.ts';
+import { connected, cut, DONE, inTurn, Refusal, task, taskServer, throwing, turns } from './scripted.ts';
 
 const pauses = instantPauses();
 const KEY = 'mcp-task-server/idempotencyKey';
@@ -103,6 +103,37 @@ describe.each(Object.entries(connected))('%s', (name, connect) => {
     expect(server.asked).toHaveLength(length);
   });
 
+  test('an abort ends the wait for the first answer, and cancels the task', async () => {
+    const stop = new AbortController();
+    const server = taskServer([], { 'tasks/get': () => new Promise(() => {}) });
+    const call = resumeTask(await connect(server), 'T', { signal: stop.signal });
+    await expect.poll(() => server.methods()).toEqual(['tasks/get']);
+    stop.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    expect(server.methods()).toEqual(['tasks/get', 'tasks/cancel']);
+    expect(server.asked.at(-1).params).toMatchObject({ taskId: 'T' });
+  });
+
+  test('two calls at once get each its own result', async () => {
+    const ends = { T: Promise.withResolvers<void>(), U: Promise.withResolvers<void>() };
+    const result = (taskId: string) => ({ content: [{ type: 'text', text: taskId }] });
+    const server = taskServer([], {
+      async 'tasks/get'({ taskId }: { taskId: 'T' | 'U' }) {
+        await ends[taskId].promise;
+        const done = { result: { resultType: 'complete', ...result(taskId) } };
+        return modern ? task.modern('completed', done, taskId) : task.legacy('completed', {}, taskId);
+      },
+      'tasks/result': ({ taskId }) => result(taskId),
+    });
+    const client = await connect(server);
+    const calls = (['T', 'U'] as const).map((taskId) => resumeTask(client, taskId));
+    await expect.poll(() => server.methods()).toHaveLength(2);
+    ends.T.resolve();
+    expect(await calls[0]).toMatchObject(result('T'));
+    ends.U.resolve();
+    expect(await calls[1]).toMatchObject(result('U'));
+  });
+
   test('a call that fails by itself cancels nothing', async () => {
     const stop = new AbortController();
     const server = taskServer([['working']], { 'tasks/get': throwing(new Refusal(-32603, 'broken')) });
@@ -135,7 +166,8 @@ describe.each(Object.entries(connected))('%s', (name, connect) => {
     };
     const server = taskServer([], { 'tools/call': direct });
     const client = await connect(server);
-    expect(await callTask(client, 'tool', { a: 1 }, { signal: stop.signal })).toMatchObject(DONE);
+    const options = { signal: stop.signal, onTask: () => expect.unreachable(), onProgress: () => expect.unreachable() };
+    expect(await callTask(client, 'tool', { a: 1 }, options)).toMatchObject(DONE);
     expect(server.asked.at(-1).params).toMatchObject({ name: 'tool', arguments: { a: 1 } });
 
     const slow = taskServer([], { 'tools/call': (params) => (params.task ? direct(params) : never) });

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
@@ -7,6 +8,7 @@ import { instantPauses } from './instant.ts';
 import { DONE, type Handler, inTurn, NEW, taskServer, throwing, turns, UNANSWERED } from './scripted.ts';
 
 const pauses = instantPauses();
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 /** How the transport throws the body of an HTTP error. */
 const http = (status: number, body?: object) =>
@@ -94,7 +96,7 @@ test('says who asks, in which revision, and that it knows tasks', async () => {
     taskId: 'T',
     _meta: {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'mcp-task-server/client' },
+      'io.modelcontextprotocol/clientInfo': { name: 'mcp-task-server/client', version },
       'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
     },
   });

@@ -8,7 +8,8 @@ const passing = [
   new TypeError('fetch failed'),
   new Lost('no answer'),
   Object.assign(new Error('busy'), { data: { status: 429 } }),
-  Object.assign(new Error('bad gateway'), { code: 502 }),
+  Object.assign(new Error('server error'), { code: 500 }),
+  Object.assign(new Error('network timeout'), { status: 599 }),
 ];
 
 test.each(passing)('what the network or the server could not do is tried again: %s', async (error) => {
@@ -18,7 +19,7 @@ test.each(passing)('what the network or the server could not do is tried again: 
 });
 
 test('what was answered is not tried again', async () => {
-  for (const code of [-32602, 404, 'CONNECTION_CLOSED']) {
+  for (const code of [-32602, 404, 499, 600, 'CONNECTION_CLOSED']) {
     const work = vi.fn<() => Promise<string>>().mockRejectedValue(Object.assign(new Error('no'), { code }));
     await expect(persist(work, undefined)).rejects.toThrow('no');
     expect(work).toHaveBeenCalledOnce();

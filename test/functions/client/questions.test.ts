@@ -21,10 +21,9 @@ const question = { message: 'Sure?', requestedSchema: { type: 'object', properti
 
 /** The server asks on a stream of 2025-11-25. */
 const ask = (server: Scripted, id: number, taskId?: string, method = 'elicitation/create') =>
-  server.onmessage?.({
-    ...{ jsonrpc: '2.0', id, method },
-    params: { ...question, ...(taskId !== undefined && { _meta: { [RELATED]: { taskId } } }) },
-  });
+  askWith(server, id, taskId === undefined ? undefined : { [RELATED]: { taskId } }, method);
+const askWith = (server: Scripted, id: number, _meta?: object, method = 'elicitation/create') =>
+  server.onmessage?.({ ...{ jsonrpc: '2.0', id, method }, params: { ...question, ...(_meta && { _meta }) } });
 
 const { 'client 2.x, 2025-11-25': old2, 'sdk 1.x, 2025-11-25': old1 } = connected;
 
@@ -83,11 +82,12 @@ describe.each(Object.entries({ old2, old1 }))('a task that asks in 2025-11-25 (%
     ask(server, 1);
     ask(server, 2, 'other');
     ask(server, 3, 'T', 'sampling/other');
-    await expect.poll(() => heard).toEqual(['1', '2', '3']);
+    askWith(server, 4, { trace: 'x' });
+    await expect.poll(() => heard).toEqual(['1', '2', '3', '4']);
     end();
     await call;
-    ask(server, 4, 'T');
-    await expect.poll(() => heard).toEqual(['1', '2', '3', '4']);
+    ask(server, 5, 'T');
+    await expect.poll(() => heard).toEqual(['1', '2', '3', '4', '5']);
   });
 
   test('what nothing handles is refused as a method that is not there', async () => {
@@ -100,13 +100,27 @@ describe.each(Object.entries({ old2, old1 }))('a task that asks in 2025-11-25 (%
     await call;
   });
 
-  test('a handler that throws ends the call, answers nothing and leaves the task alone', async () => {
+  test('a second call leaves the handler of the client as the first one has left it', async () => {
+    const { server, end } = asking();
+    const client = await connect(server);
+    const handler = () => (client as Message).fallbackRequestHandler;
+    const first = resumeTask(client, 'T', { onQuestion: () => OK });
+    await waits(server);
+    const left = handler();
+    const second = resumeTask(client, 'U', { onQuestion: () => OK });
+    await expect.poll(() => server.asked.map(({ params }) => params.taskId)).toContain('U');
+    expect(handler()).toBe(left);
+    end();
+    await Promise.all([first, second]);
+  });
+
+  test.each([
+    ['no terminal', { onQuestion: throwing(new Error('no terminal')) as () => Answer }],
+    ['pass onQuestion', {}],
+  ])('without an answer the call ends (%s), answers nothing and leaves the task alone', async (why, options) => {
     const { server } = asking();
-    const onQuestion = () => {
-      throw new Error('no terminal');
-    };
-    const call = resumeTask(await connect(server), 'T', { onQuestion });
-    const ended = expect(call).rejects.toThrow('no terminal');
+    const call = resumeTask(await connect(server), 'T', options);
+    const ended = expect(call).rejects.toThrow(why);
     await waits(server);
     ask(server, 1, 'T');
     await ended;

@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Client as Client2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+// The library loads one of them at the first call. Loaded here, they belong to no single test (test/mutation).
+import '../../../functions/client/legacy.ts';
+import '../../../functions/client/modern.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into messages of every shape.
 export type Message = any;
