@@ -1,5 +1,6 @@
 import { SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb, PutInput } from '../aws/dynamodb.ts';
+import { Unavailable } from '../errors.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -10,7 +11,7 @@ export interface SessionStore {
   session(session: string): Promise<SessionNotes>;
   /**
    * Writes what `change` makes of the notes. Reads them again if another request changed them. Undefined leaves them
-   * unchanged. `expiresAt` in seconds since the epoch. Returns the notes after the change.
+   * unchanged. `expiresAt` in seconds since the epoch. Returns the notes after the change. Throws Unavailable.
    */
   updateSession(
     session: string,
@@ -66,7 +67,7 @@ export function sessionStore(db: DynamoDb, table: string): SessionStore {
         if (changed === undefined) return notes;
         if (await write(session, changed, version, expiresAt)) return changed;
       }
-      throw new Error('The notes of a session change too fast');
+      throw new Unavailable();
     },
   };
 }
