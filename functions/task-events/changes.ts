@@ -41,14 +41,17 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
   if (before === undefined) add('created', {}, { from: undefined, to: 'working', round: 1 });
   else if (isAnswered(before, task)) {
     const more = task.answers - before.answers;
-    const resumed = status === 'working' && from === 'input_required';
-    add('input_answered', more > 0 ? { answers: more } : {}, resumed ? { from, to: 'working', round } : undefined);
+    const resumed = status === 'working' ? ({ from, to: status, round } as const) : undefined;
+    add('input_answered', more > 0 ? { answers: more } : {}, resumed);
   }
   if (status === from || status === 'working') return changes;
   const moved = { from, to: status, round };
   if (status === 'input_required') add('input_asked', { round }, moved);
   else if (status === 'cancelled') add('cancelled', byOf(task), moved);
-  else add('finished', { status, ...(task.isError && { isError: true }), ...byOf(task), ...reasonOf(task) }, moved);
+  else {
+    const isError = task.isError || undefined;
+    add('finished', { status, isError, ...byOf(task), reason: task.reason }, moved);
+  }
   return changes;
 }
 
@@ -62,9 +65,8 @@ const idsOf = ({ owner, taskId, tool, traceparent }: Snapshot): Facts => ({
   owner,
   taskId,
   tool,
-  ...(traceparent !== undefined && { traceId: traceparent.split('-')[1] }),
+  traceId: traceparent?.split('-')[1],
 });
-const reasonOf = ({ reason }: Snapshot): Pick<Facts, 'reason'> => (reason === undefined ? {} : { reason });
 
 /** The writer that ended the task, if the record's events name it. */
 function byOf({ events, status, reason }: Snapshot): Pick<Facts, 'by'> {

@@ -51,15 +51,15 @@ export async function publish(
       return entry === undefined ? [] : [{ entry, index }];
     }),
   );
-  const refused = await firstFailure(entries, context);
-  const failed = refused === undefined ? undefined : firstYoung(Records, refused, context);
+  const refused = (await firstFailure(entries, context)) ?? Records.length;
+  const failed = firstYoung(Records, refused, context);
   for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
       context.print(measureLines(change, context.server));
     }
   }
-  const first = failed === undefined ? undefined : Records[failed]?.dynamodb?.SequenceNumber;
+  const first = Records[failed]?.dynamodb?.SequenceNumber;
   return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
 }
 
@@ -80,19 +80,18 @@ async function firstFailure(
   return undefined;
 }
 
-/** The index of the first record from `refused` on that may be delivered again. Older records lose their event. */
-function firstYoung(
-  records: readonly DynamoDBRecord[],
-  refused: number,
-  { now }: TaskEventsContext,
-): number | undefined {
+/**
+ * The index of the first record from `refused` on that may be delivered again, or the index after the last one. Older
+ * records lose their event.
+ */
+function firstYoung(records: readonly DynamoDBRecord[], refused: number, { now }: TaskEventsContext): number {
   const oldest = now() - EVENT_TIMEOUT;
   const young = records.findIndex(
     ({ dynamodb }, index) => index >= refused && (dynamodb?.ApproximateCreationDateTime ?? 0) * 1_000 > oldest,
   );
   const first = young === -1 ? records.length : young;
   if (first > refused) logEvent('events_given_up', { records: first - refused });
-  return young === -1 ? undefined : young;
+  return first;
 }
 
 /** Reads the changes of a record. One that cannot be read is left out and logged: it must not delay later records. */

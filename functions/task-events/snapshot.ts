@@ -51,8 +51,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
 /** The last time that JavaScript can hold, in milliseconds. It is larger than any count. */
 const LAST_TIME = 8.64e15;
 
-const isStatus = (status: string | undefined): status is Status =>
-  status !== undefined && STATUSES.some((known) => known === status);
+const isStatus = (status: string | undefined): status is Status => STATUSES.some((known) => known === status);
 
 function numberOf(value: AttributeValue | undefined): number | undefined {
   const number = Number(value?.N);
@@ -61,7 +60,7 @@ function numberOf(value: AttributeValue | undefined): number | undefined {
 
 /** The name in an error, which is JSON text. Only the form of a name passes: anything else may be text of a tool. */
 function reasonOf(error: string | undefined): string | undefined {
-  const value = error === undefined ? undefined : parsed(error);
+  const value = parsed(error ?? '');
   const reason = isObject(value) && isObject(value.data) ? value.data.reason : undefined;
   return isErrorName(reason) ? reason : undefined;
 }

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { publish, type TaskEventsContext } from '../../../functions/task-events/index.ts';
 import { auditLine } from '../../../functions/tasks/audit.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -63,6 +63,13 @@ async function told(
 }
 const change = (record: TaskRecord, by: Change) => [record, after(record, by)] as const;
 
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  vi.spyOn(console, 'warn').mockReturnValue(undefined);
+});
+afterEach(() => vi.restoreAllMocks());
+const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)));
+
 test('a task that asks: its audit lines, metrics and events, with nothing that anyone wrote', async () => {
   const done = after(answered, finish(answered, returned, undefined, T0 + 9_000));
   const { audit, metrics, details, entries, text } = await told([
@@ -102,8 +109,52 @@ test('a task that asks: its audit lines, metrics and events, with nothing that a
     { Asked: 1 },
     { Completed: 1, TimeToEnd: 9_000, TimeWaitingForInput: 4_000 },
   ]);
-  expect(metrics[2]._aws.CloudWatchMetrics[0].Metrics).toContainEqual({ Name: 'TimeToEnd', Unit: 'Milliseconds' });
+  const units = { Completed: 'Count', TimeToEnd: 'Milliseconds', TimeWaitingForInput: 'Milliseconds' };
+  expect(metrics[2]._aws.CloudWatchMetrics[0].Metrics).toEqual(
+    Object.entries(units).map(([Name, Unit]) => ({ Name, Unit })),
+  );
   expect(text).not.toContain(SECRET);
+});
+
+test('a failed task, and one whose arguments were refused: their events, audit lines and metrics', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const [one, other] = [
+    { ...fresh, traceparent },
+    { ...fresh, taskId: 'u' },
+  ];
+  const { audit, metrics, details } = await told([
+    change(one, failAsSeen(one, failed('TypeError'), T0 + 1_000)),
+    [undefined, createRefused(other, '{}')],
+  ]);
+  const at = { createdAt: new Date(T0).toISOString(), changedAt: expect.any(String) };
+  const common = { version: '1', server: 'S', owner: 'owner#ann', tool: 'echo', round: 1, ...at };
+  expect(details).toEqual([
+    {
+      ...common,
+      id: `t/${T0}/r1/failed`,
+      taskId: 't',
+      previousStatus: 'working',
+      status: 'failed',
+      reason: 'TypeError',
+      traceparent,
+    },
+    { ...common, id: `u/${T0}/r1/working`, taskId: 'u', status: 'working' },
+    {
+      ...common,
+      id: `u/${T0}/r1/completed`,
+      taskId: 'u',
+      previousStatus: 'working',
+      status: 'completed',
+      isError: true,
+    },
+  ]);
+  expect(audit).toMatchObject([
+    { traceId, reason: 'TypeError' },
+    { action: 'created' },
+    { status: 'completed', isError: true },
+  ]);
+  expect(metrics).toMatchObject([{ Failed: 1 }, { Created: 1 }, { Completed: 1, ToolErrors: 1 }]);
 });
 
 test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
@@ -134,11 +185,54 @@ test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
     ),
     [{ action: 'input_answered' }],
   ],
+  [
+    'one answer of two',
+    change(waiting, answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0)),
+    [{ action: 'input_answered', answers: 1 }],
+  ],
+  [
+    'the second of two answers, with no room for one more event',
+    [
+      { ...waiting, inputResponses: { 'r1.a': '1' } },
+      { ...waiting, inputResponses: { 'r1.a': '1', 'r1.b': '1' } },
+    ],
+    [{ action: 'input_answered', answers: 1 }],
+  ],
+  [
+    'a round that begins, with its answers in S3 and no room for one more event',
+    [waiting, { ...waiting, status: 'working', round: 2 }],
+    [{ action: 'input_answered' }],
+  ],
 ])('%s: its audit lines', async (_title, write, expected) => {
   const { audit, text } = await told([write]);
   expect(audit).toHaveLength(expected.length);
   expect(audit).toMatchObject(expected);
+  for (const [i, line] of audit.entries())
+    if (!Object.hasOwn(expected[i] ?? {}, 'answers')) expect(line).not.toHaveProperty('answers');
   expect(text).not.toContain(SECRET);
+});
+
+test('an answer that leaves a question open moves nothing, so it is no event', async () => {
+  const { entries } = await told([change(waiting, answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0))]);
+  expect(entries).toEqual([]);
+});
+
+/** A task that has ended at 20 s, with these events. */
+const measured = async (...events: TaskRecord['events']) =>
+  (await told([[fresh, { ...fresh, status: 'completed', updatedAt: T0 + 20_000, events }]])).metrics[0];
+
+test('the waits for answers add up, each from a question to the last answer to it, or to the end', async () => {
+  const what = (name: 'asked' | 'answered', seconds: number) => ({ at: T0 + seconds * 1_000, what: name }) as const;
+  const once = [what('asked', 1), what('answered', 3), what('answered', 5)];
+  expect(await measured(...once, what('asked', 6), what('answered', 8))).toMatchObject({ TimeWaitingForInput: 6_000 });
+  expect(await measured(...once, what('asked', 17))).toMatchObject({ TimeWaitingForInput: 7_000 });
+  expect(await measured(what('answered', 5))).not.toHaveProperty('TimeWaitingForInput');
+});
+
+test('the time to the start is not known from a later round', async () => {
+  const started = { at: T0 + 9_000, what: 'asked', startedAt: T0 + 8_000 } as const;
+  expect(await measured({ ...started, round: 2 })).not.toHaveProperty('TimeToStart');
+  expect(await measured({ ...started, round: 1 })).toMatchObject({ TimeToStart: 8_000 });
 });
 
 test('who ended it is known from its events, and not guessed where they do not say it', async () => {
@@ -178,6 +272,25 @@ test('other items, deleted ones and records of a later release are left alone', 
   expect([audit, entries, failures]).toEqual([[], [], []]);
 });
 
+test.each(['owner', 'taskId', 'tool', 'status', 'round', 'createdAt', 'updatedAt'] as const)(
+  'an item without %s is no record of a task',
+  async (name) => {
+    const { [name]: _, ...rest } = fresh;
+    const { audit, failures } = await told([[undefined, rest as TaskRecord]]);
+    expect([audit, failures]).toEqual([[], []]);
+  },
+);
+
+test('events of a record that cannot be read are left out, also all of them', async () => {
+  const ended = after(fresh, cancel(T0 + 1));
+  const events = [...ended.events, 7, { what: 'cancelled', by: 'operator' }] as never;
+  expect((await told([[fresh, { ...ended, events }]])).audit).toMatchObject([{ action: 'cancelled', by: 'workflow' }]);
+  const { events: _, ...without } = ended;
+  const { audit } = await told([[fresh, without as TaskRecord]]);
+  expect(audit).toMatchObject([{ action: 'cancelled' }]);
+  expect(audit[0]).not.toHaveProperty('by');
+});
+
 test('from the first change that is not accepted on, all are delivered again, and none before it', async () => {
   const tasks = Array.from({ length: 12 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
   const calls: number[] = [];
@@ -196,11 +309,14 @@ test('from the first change that is not accepted on, all are delivered again, an
 test('with EventBridge out of reach nothing is told, and all of it is delivered again', async () => {
   const { audit, metrics, failures } = await told([[undefined, fresh]], () => Promise.reject(new Error(SECRET)));
   expect([audit, metrics, failures]).toEqual([[], [], ['1']]);
+  expect(logged()).toMatchObject([{ event: 'events_failed', error: 'Error' }]);
 });
 
 test('a write that changes nothing that is told goes on its own', async () => {
-  const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))]);
-  expect([failures, entries]).toEqual([[], []]);
+  const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))], () =>
+    expect.unreachable(),
+  );
+  expect([failures, entries, logged()]).toEqual([[], [], []]);
   expect(imageOf(fresh).status).toEqual({ S: 'working' });
 });
 
@@ -210,7 +326,10 @@ test('after 23 hours a change is told without its event: the stream is about to 
   expect(late.failures).toEqual([]);
   expect(late.audit).toMatchObject([{ action: 'created' }]);
   expect(late.metrics).toMatchObject([{ Created: 1 }]);
+  expect(logged().at(-1)).toEqual({ event: 'events_given_up', records: 1 });
+  vi.mocked(console.error).mockClear();
   expect((await told([[undefined, fresh]], refuse, 23 * HOUR - 1)).failures).toEqual(['1']);
+  expect(logged()).toMatchObject([{ event: 'events_failed' }]);
 });
 
 test('a copy from a restored table is one audit line: its changes were told when they happened', async () => {
@@ -229,4 +348,5 @@ test('a record that cannot be read holds up none behind it, and makes no task ne
   ]);
   expect(audit.map(({ taskId, action }) => [taskId, action])).toEqual([['u', 'created']]);
   expect(failures).toEqual([]);
+  expect(vi.mocked(console.warn).mock.calls).toEqual([['{"event":"change_unreadable","sequenceNumber":"2"}']]);
 });
