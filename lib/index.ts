@@ -5,16 +5,20 @@
  */
 
 export type { JsonSchema, TaskSupport } from '../functions/mcp/manifest.ts';
+export type { Repair } from '../functions/reconciler/decide.ts';
 export type { Engine } from '../functions/tasks/engines.ts';
+export type { Status } from '../functions/tasks/record.ts';
 export type { InputRequest } from '../functions/tasks/tool-contract.ts';
 export { type AnonymousAuth, Auth, type IamAuth, type OAuth, type OAuthProps } from './auth/auth.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
+export type { OnTaskStatusChangeOptions } from './monitoring/status-rule.ts';
 export type { OperatorPolicies } from './operators/operator-policies.ts';
 export type { Reconciler } from './reconciler.ts';
 export type { Domain, OperationProps } from './server-props.ts';
 export type { StorageProps } from './storage/log-group.ts';
 export type { TaskEvents } from './task-events.ts';
+export type { Tool } from './tools/tool.ts';
 export { ToolFunction, type ToolFunctionProps } from './tools/tool-function.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tools/tool-props.ts';
 export type { ToolWorkflow } from './tools/tool-workflow.ts';

@@ -2,6 +2,7 @@ import { Annotations, CfnOutput, Duration, Names } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -18,7 +19,9 @@ import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
 import { ServerAlarms } from './monitoring/alarms.ts';
 import { serverDashboard } from './monitoring/dashboard.ts';
-import { serverMetrics } from './monitoring/metrics.ts';
+import { awsMetrics } from './monitoring/metrics.ts';
+import { type OnTaskStatusChangeOptions, statusRule } from './monitoring/status-rule.ts';
+import { ServerMetrics } from './monitoring/task-metrics.ts';
 import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
 import { type OperatorPolicies, operatorPolicies } from './operators/operator-policies.ts';
 import { type MarkedTool, markServer } from './operators/server-mark.ts';
@@ -34,6 +37,7 @@ import { TaskEvents } from './task-events.ts';
 import { warnOfEngine } from './tools/engine.ts';
 import { ReportPolicy } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
+import { Tool } from './tools/tool.ts';
 import { toolEntry } from './tools/tool-entry.ts';
 import type { ToolProps } from './tools/tool-props.ts';
 import { functionRun, machineRun, type ToolRun } from './tools/tool-run.ts';
@@ -49,7 +53,7 @@ export type { McpTaskServerProps } from './server-props.ts';
  * const server = new McpTaskServer(this, 'Server', { auth: Auth.anonymous() });
  * server.addTool('render_report', { handler, description, inputSchema, taskSupport: 'optional' });
  */
-export class McpTaskServer extends Construct {
+export class McpTaskServer extends ServerMetrics {
   /** The URL of the MCP endpoint: of `domain`, of `publicUrl`, or of the stage. */
   readonly url: string;
   /** The tasks, and what belongs to them. */
@@ -77,6 +81,9 @@ export class McpTaskServer extends Construct {
   readonly #marked: MarkedTool[] = [];
   readonly #reports: ReportPolicy;
   readonly #alarms: ServerAlarms;
+  readonly #toolScopes: Construct;
+  readonly #eventBus: McpTaskServerProps['eventBus'];
+  protected override readonly dimensions: { readonly Server: string };
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
     super(scope, id);
@@ -121,6 +128,9 @@ export class McpTaskServer extends Construct {
     });
     this.#reports = new ReportPolicy(this, { table, results, encryptionKey });
     const serverName = machinePrefix.replace(/-$/, '');
+    this.dimensions = { Server: serverName };
+    this.#eventBus = props.eventBus;
+    this.#toolScopes = new Construct(this, 'Tools');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
       table,
       results,
@@ -143,15 +153,14 @@ export class McpTaskServer extends Construct {
       machine: workflow('Machine', 'machine'),
     };
     const authorizer = this.node.tryFindChild('Authorizer');
-    const metrics = serverMetrics({
-      serverName,
+    const aws = awsMetrics({
       api: this.api,
       endpoint: this.endpoint,
       authorizer: authorizer instanceof Authorizer ? authorizer.function : undefined,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
     });
-    this.#alarms = new ServerAlarms(this, 'Alarms', props.alarms ?? {}, metrics);
-    if (props.dashboard === true) serverDashboard(this, metrics);
+    this.#alarms = new ServerAlarms(this, props.alarms ?? {}, aws);
+    if (props.dashboard === true) serverDashboard(this, aws);
     markServer(this.endpoint, {
       table,
       results,
@@ -199,12 +208,26 @@ export class McpTaskServer extends Construct {
   }
 
   /**
+   * Makes a rule on EventBridge for the changes of tasks (docs/events.md, "Task Status Change"), on the bus of the server.
+   * Throws for a status that no task has; synth refuses a tool that the server does not have.
+   *
+   * @example
+   * server.onTaskStatusChange('Failed', { target: new LambdaFunction(notify), tool: 'render_report', status: 'failed' });
+   */
+  onTaskStatusChange(id: string, options: OnTaskStatusChangeOptions = {}): Rule {
+    const { Server: server } = this.dimensions;
+    const tools = () => this.#tools.map(({ name }) => name);
+    return statusRule(this, id, { ...options, server, eventBus: this.#eventBus, tools });
+  }
+
+  /**
    * Registers a tool. Throws an error with the tool's name if a client could not use it as described, or if there is no room
    * for it (docs/limits.md).
    *
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
+   * @returns the tool: grant rights to it, and watch its metrics
    */
-  addTool(name: string, props: ToolProps): this {
+  addTool(name: string, props: ToolProps): Tool {
     const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
     const needed = neededScopes(name, scopes, this.#auth);
     const entry = { ...described, ...(needed && { scopes: needed }) };
@@ -215,7 +238,7 @@ export class McpTaskServer extends Construct {
       this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
     if (props.handler !== undefined) this.#alarms.addTool(props.handler);
-    return this;
+    return new Tool(new Construct(this.#toolScopes, name), 'Tool', name, this.dimensions.Server, props);
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {

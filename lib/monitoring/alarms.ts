@@ -10,7 +10,8 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type ServerMetrics, throttlesOf } from './metrics.ts';
+import { type AwsMetrics, throttlesOf } from './metrics.ts';
+import type { ServerMetrics } from './task-metrics.ts';
 
 /** Thresholds of alarms, each over five minutes. An alarm costs $0.10 a month. */
 export interface AlarmThresholds {
@@ -43,28 +44,34 @@ export class ServerAlarms extends Construct {
   readonly #throttledTools: number | undefined;
   readonly #toolFunctions: IFunction[] = [];
 
-  constructor(scope: Construct, id: string, thresholds: AlarmThresholds, metrics: ServerMetrics) {
-    super(scope, id);
+  /** Makes itself directly in `server`. */
+  constructor(server: ServerMetrics, thresholds: AlarmThresholds, aws: AwsMetrics) {
+    super(server, 'Alarms');
     const { stackName } = Stack.of(this);
     const next = (command: string) => `Next: npx mcp-task-server tasks ${command} --stack ${stackName}`;
     const { failed, oldestOpen, overdue, throttled, throttledTools, serverErrors, authorizerErrors } = thresholds;
     this.#throttledTools = throttledTools;
     const oldest = oldestOpen?.toMilliseconds();
     const rows: readonly (readonly [string, number | undefined, IMetric | undefined, string])[] = [
-      ['Failed', failed, metrics.failed, `Tasks fail. ${next('list --status failed')}`],
-      ['OldestOpen', oldest, metrics.oldestOpen, `A task does not end. ${next('list')}, then: tasks explain ID`],
-      ['Overdue', overdue, metrics.overdue, `Tasks end at their deadline. ${next('list --status failed')}`],
-      ['Throttled', throttled, metrics.throttled, 'Requests find no worker. Next: docs/deploying.md, concurrency'],
+      ['Failed', failed, server.metricFailed(), `Tasks fail. ${next('list --status failed')}`],
+      [
+        'OldestOpen',
+        oldest,
+        server.metricTimeOldestOpen(),
+        `A task does not end. ${next('list')}, then: tasks explain ID`,
+      ],
+      ['Overdue', overdue, server.metricOverdue(), `Tasks end at their deadline. ${next('list --status failed')}`],
+      ['Throttled', throttled, aws.throttled, 'Requests find no worker. Next: docs/deploying.md, concurrency'],
       [
         'ServerErrors',
         serverErrors,
-        metrics.serverErrors,
+        aws.serverErrors,
         'Requests fail. Next: look for unexpected_error in the log of the endpoint',
       ],
       [
         'AuthorizerErrors',
         authorizerErrors,
-        metrics.authorizerErrors,
+        aws.authorizerErrors,
         'No caller gets in. Next: look for unexpected_error in the log of the authorizer',
       ],
     ];

@@ -1,14 +1,13 @@
 import { Stack } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Construct } from 'constructs';
-import type { ServerMetrics } from './metrics.ts';
+import type { AwsMetrics } from './metrics.ts';
+import type { ServerMetrics } from './task-metrics.ts';
 
 /** Makes a CloudWatch dashboard with the metrics of a server. It costs $3 a month if the account has three others. */
-export function serverDashboard(scope: Construct, metrics: ServerMetrics): Dashboard {
-  const graph = (title: string, left: readonly (IMetric | undefined)[]) =>
-    new GraphWidget({ title, left: left.filter((metric) => metric !== undefined), width: 8 });
-  const { stackName } = Stack.of(scope);
-  return new Dashboard(scope, 'Dashboard', {
+export function serverDashboard(server: ServerMetrics, aws: AwsMetrics): Dashboard {
+  const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8 });
+  const { stackName } = Stack.of(server);
+  return new Dashboard(server, 'Dashboard', {
     widgets: [
       [
         new TextWidget({
@@ -18,19 +17,24 @@ export function serverDashboard(scope: Construct, metrics: ServerMetrics): Dashb
         }),
       ],
       [
-        graph('Tasks', [metrics.created, metrics.completed, metrics.failed, metrics.cancelled]),
-        graph('Tool errors, ends at the deadline', [metrics.toolErrors, metrics.overdue]),
-        graph('Age of the oldest unfinished task (ms)', [metrics.oldestOpen]),
+        graph('Tasks', [
+          server.metricCreated(),
+          server.metricCompleted(),
+          server.metricFailed(),
+          server.metricCancelled(),
+        ]),
+        graph('Tool errors, ends at the deadline', [server.metricToolErrors(), server.metricOverdue()]),
+        graph('Age of the oldest unfinished task (ms)', [server.metricTimeOldestOpen()]),
       ],
       [
-        graph('Time to start and to end, p99 (ms)', [metrics.timeToStart, metrics.timeToEnd]),
-        graph('Time waiting for answers, p99 (ms)', [metrics.timeWaiting]),
-        graph('Dead letters', metrics.deadLetters),
+        graph('Time to start and to end, p99 (ms)', [server.metricTimeToStart(), server.metricTimeToEnd()]),
+        graph('Time waiting for answers, p99 (ms)', [server.metricTimeWaitingForInput()]),
+        graph('Dead letters', aws.deadLetters),
       ],
       [
-        graph('Requests without a worker', [metrics.throttled]),
-        graph('Answers of 500 and more', [metrics.serverErrors]),
-        ...(metrics.authorizerErrors ? [graph('Failures of the authorizer', [metrics.authorizerErrors])] : []),
+        graph('Requests without a worker', [aws.throttled]),
+        graph('Answers of 500 and more', [aws.serverErrors]),
+        ...(aws.authorizerErrors ? [graph('Failures of the authorizer', [aws.authorizerErrors])] : []),
       ],
     ],
   });

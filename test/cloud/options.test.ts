@@ -7,8 +7,9 @@ import { startOptionsCloud } from '../support/oauth-cloud.ts';
 useIssuer();
 
 let cloud: Cloud;
+const lines: string[] = [];
 beforeAll(async () => {
-  cloud = await startOptionsCloud(issuer.url, { movableClock: true });
+  cloud = await startOptionsCloud(issuer.url, { movableClock: true, onLog: (_source, line) => void lines.push(line) });
 });
 afterAll(() => cloud?.stop());
 
@@ -22,6 +23,10 @@ test('a server with every option works, with the rights of its roles', async () 
   const task = async () => (await ask('tasks/get', { taskId })).body.result;
   await expect.poll(async () => (await task()).status).toBe('completed');
   expect((await task()).result.content[0].text).toHaveLength(200_000);
+  // The rule of `onTaskStatusChange` is for this tool, and for the ends of its tasks.
+  const told = () => lines.filter((line) => line.includes('told'));
+  await expect.poll(() => told().length).toBeGreaterThan(0);
+  expect(told()).toEqual([expect.stringMatching(new RegExp(`${taskId}.*completed`))]);
   expect(cloud.calls.since().filter(({ error }) => error?.startsWith('AccessDenied'))).toEqual([]);
 });
 

@@ -1,8 +1,10 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
 import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
+import { readPage } from '../docs/pages.ts';
 
 const withTokens = Auth.oauth({ issuer: 'https://issuer.example', audience: 'https://api.example/mcp' });
 
@@ -95,5 +97,22 @@ test('the dashboard has the metrics of this server', () => {
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
   for (const metric of ['Created', 'Failed', 'TimeOldestOpen', 'Throttles', '5XXError', 'Errors', 'TimeToEnd']) {
     expect(body).toContain(`\\"${metric}\\"`);
+  }
+});
+
+test('there is a method for each metric that docs/events.md lists, with the dimension of the server', () => {
+  const { server } = made({});
+  const [, section = ''] = /^## Metrics\n(.*?)^## /ms.exec(readPage('docs/events.md')) ?? [];
+  const names = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name);
+  const published = new Set(names.filter((name) => !['McpTaskServer', 'Server', 'Tool', 'Kind'].includes(name)));
+  expect(published.size).toBe(16);
+  const methods = server as unknown as Record<string, (kind?: string) => Metric>;
+  for (const name of published) {
+    const metric = name === 'Repaired' ? server.metricRepaired('overdue') : methods[`metric${name}`]?.();
+    const statistic = name === 'TimeOldestOpen' ? 'Maximum' : name.startsWith('Time') ? 'p99' : 'Sum';
+    expect(metric, name).toMatchObject({ namespace: 'McpTaskServer', metricName: name, statistic });
+    const { Server, ...others } = metric?.dimensions ?? {};
+    expect(Server).toMatch(/^Shop/);
+    expect(others).toEqual(name === 'Repaired' ? { Kind: 'overdue' } : {});
   }
 });

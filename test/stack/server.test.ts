@@ -1,9 +1,17 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
-import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps, type Status } from '../../lib/index.ts';
+import { inlineFunction } from '../support/inline-function.ts';
+
+const described = { description: 'd', inputSchema: { type: 'object' } } as const;
 
 /** What an app does with a server that it has made. */
 function made(props: Partial<McpTaskServerProps> = {}) {
@@ -49,5 +57,104 @@ describe('grantInvoke', () => {
     const { stack, server } = made({ auth: Auth.anonymous() });
     const role = new Role(stack, 'Caller', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
     expect(() => server.grantInvoke(role)).toThrow('McpTaskServer: grantInvoke needs auth: Auth.iam()');
+  });
+});
+
+describe('a tool', () => {
+  const granted = (stack: Stack, role: string) => {
+    const policies = Object.values(Template.fromStack(stack).findResources('AWS::IAM::Policy'));
+    const own = policies.filter(({ Properties: p }) => JSON.stringify(p.Roles).includes(role));
+    return JSON.stringify(own.map(({ Properties }) => Properties.PolicyDocument.Statement));
+  };
+
+  test('has its function and role: what is granted to it, its function may do', () => {
+    const { stack, server } = made();
+    const handler = inlineFunction(stack);
+    const tool = server.addTool('work', { ...described, handler, taskSupport: 'optional' });
+    expect(tool).toMatchObject({ toolName: 'work', function: handler, role: handler.role, stateMachine: undefined });
+    new Bucket(stack, 'Data').grantRead(tool);
+    expect(granted(stack, 'FServiceRole')).toContain('s3:GetObject');
+  });
+
+  test('has its state machine and role: what is granted to it, its state machine may do', () => {
+    const { stack, server } = made();
+    const definitionBody = DefinitionBody.fromChainable(Pass.jsonata(stack, 'P'));
+    const stateMachine = new StateMachine(stack, 'M', { definitionBody });
+    const tool = server.addTool('work', { ...described, stateMachine });
+    expect(tool).toMatchObject({ toolName: 'work', stateMachine, role: stateMachine.role, function: undefined });
+    (new Bucket(stack, 'Data') as IBucket).grantRead(tool);
+    expect(granted(stack, 'MRole')).toContain('s3:GetObject');
+  });
+
+  test('has no role here if its function is of another app', () => {
+    const { stack, server } = made();
+    const handler = Lambda.fromFunctionArn(stack, 'F', 'arn:aws:lambda:eu-west-1:123456789012:function:f');
+    expect(server.addTool('work', { ...described, handler }).role).toBeUndefined();
+  });
+
+  test('has metrics of its own tasks', () => {
+    const { stack, server } = made();
+    const tool = server.addTool('work', { ...described, handler: inlineFunction(stack) });
+    const { Server } = server.metricFailed().dimensions ?? {};
+    expect(tool.metricFailed()).toMatchObject({
+      ...{ namespace: 'McpTaskServer', metricName: 'Failed', statistic: 'Sum' },
+      dimensions: { Server, Tool: 'work' },
+    });
+    expect(tool.metricTimeToEnd({ statistic: 'p50', period: Duration.minutes(1) })).toMatchObject({
+      ...{ metricName: 'TimeToEnd', statistic: 'p50', period: Duration.minutes(1) },
+    });
+  });
+});
+
+describe('onTaskStatusChange', () => {
+  const rules = (stack: Stack) =>
+    Object.entries(Template.fromStack(stack).findResources('AWS::Events::Rule')).flatMap(([id, { Properties }]) =>
+      id.startsWith('Server') && !id.startsWith('ServerReconciler') ? [Properties] : [],
+    );
+
+  test('makes a rule for the changes of this server, of a tool, to a status', () => {
+    const { stack, server } = made();
+    const handler = inlineFunction(stack);
+    server.addTool('work', { ...described, handler, taskSupport: 'optional' });
+    const status: readonly Status[] = ['completed', 'failed'];
+    const target = new LambdaFunction(handler);
+    server.onTaskStatusChange('Ended', { target, tool: 'work', status, description: 'Ends' });
+    const { Server: name } = server.metricFailed().dimensions ?? {};
+    const [rule] = rules(stack);
+    expect(rule).toMatchObject({
+      Description: 'Ends',
+      EventPattern: {
+        source: ['mcp-task-server'],
+        'detail-type': ['Task Status Change'],
+        detail: { server: [name], tool: ['work'], status: ['completed', 'failed'] },
+      },
+    });
+    expect(rule?.EventBusName).toBeUndefined();
+    expect(rule?.Targets).toHaveLength(1);
+  });
+
+  test('without more it takes every change, on the bus of the server', () => {
+    const stack = new Stack(new App(), 'S');
+    const eventBus = new EventBus(stack, 'Bus');
+    const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), eventBus });
+    server.onTaskStatusChange('Any').addTarget(new LambdaFunction(inlineFunction(stack)));
+    const [rule] = rules(stack);
+    expect(Object.keys(rule?.EventPattern.detail)).toEqual(['server']);
+    expect(rule?.EventBusName).toEqual({ Ref: expect.stringContaining('Bus') });
+  });
+
+  test('a tool that the server does not have is refused at synth, by the id of the rule', () => {
+    const { stack, server } = made();
+    server.onTaskStatusChange('Ended', { tool: ['late', 'misspelt'] });
+    server.addTool('late', { ...described, handler: inlineFunction(stack) });
+    expect(() => App.of(stack)?.synth()).toThrow(/onTaskStatusChange 'Ended': the server has no tool 'misspelt'/);
+    expect(() => App.of(stack)?.synth()).not.toThrow(/'late'/);
+  });
+
+  test('a status that no task has is refused, with those that there are', () => {
+    const status = 'done' as Status;
+    expect(() => made().server.onTaskStatusChange('Ended', { status })).toThrow(
+      /'Ended': 'done' is no status: working,/,
+    );
   });
 });

@@ -205,7 +205,8 @@ test('no workflow logs what its states carry: arguments, answers and results (A-
     definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
   });
   const tool = { description: 'd', inputSchema: schema, taskSupport: 'required' } as const;
-  server.addTool('a', { ...tool, handler }).addTool('b', { ...tool, stateMachine });
+  server.addTool('a', { ...tool, handler });
+  server.addTool('b', { ...tool, stateMachine });
   const machines = Object.values(Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine'));
   const logged = machines.map(({ Properties }) => Properties.LoggingConfiguration?.IncludeExecutionData);
   expect(logged.filter((value) => value !== undefined)).toEqual([false, false, false]);

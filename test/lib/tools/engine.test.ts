@@ -39,7 +39,8 @@ test.each<[string, object, RegExp]>([
 });
 
 test('the workflow on Express is an Express machine, which logs its runs without their payload', () => {
-  server.addTool('fits', fits).addTool('plain', { ...fits, engine: 'standard' });
+  server.addTool('fits', fits);
+  server.addTool('plain', { ...fits, engine: 'standard' });
   const machines = Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine');
   const [express] = Object.values(machines)
     .map(({ Properties }) => Properties)

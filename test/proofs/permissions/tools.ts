@@ -22,3 +22,6 @@ export async function handler({ name, arguments: args, task, inputResponses }: T
   const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
   return task === undefined || args.plain === true ? result : storeIfLarge(result, task);
 }
+
+/** Prints the detail of an event from EventBridge. */
+export const told = async ({ detail }: { readonly detail: object }) => console.log(JSON.stringify({ told: detail }));

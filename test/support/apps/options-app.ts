@@ -1,5 +1,6 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
@@ -32,6 +33,12 @@ const handler = new ToolFunction(stack, 'Tool', {
   entry: 'test/proofs/permissions/tools.ts',
   timeout: Duration.seconds(60),
 });
+const told = new ToolFunction(stack, 'Told', {
+  entry: 'test/proofs/permissions/tools.ts',
+  handler: 'told',
+  timeout: Duration.seconds(10),
+});
+server.onTaskStatusChange('Ended', { target: new LambdaFunction(told), tool: 'work', status: ['completed', 'failed'] });
 server.addTool('direct', { ...tool, handler });
 server.addTool('work', { ...tool, handler, taskSupport: 'required' });
 server.addTool('quick', {
