@@ -5,7 +5,10 @@ import type { ResolvedStack } from './template/resources.ts';
 /** Gets each log line of a function. */
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
 
-/** The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win. */
+/**
+ * The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win, but those
+ * that choose among the endpoints of AWS: with an endpoint of its own, a client refuses them.
+ */
 export function awsEnvironment(
   logicalId: string,
   variables: Readonly<Record<string, string>>,
@@ -19,6 +22,8 @@ export function awsEnvironment(
     AWS_ACCESS_KEY_ID: logicalId,
     AWS_SECRET_ACCESS_KEY: 'local',
     ...variables,
+    ...(variables.AWS_USE_FIPS_ENDPOINT && { AWS_USE_FIPS_ENDPOINT: 'false' }),
+    ...(variables.AWS_USE_DUALSTACK_ENDPOINT && { AWS_USE_DUALSTACK_ENDPOINT: 'false' }),
   };
 }
 

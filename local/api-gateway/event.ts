@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { targetOf } from '../loopback.ts';
+import { partitionOf } from '../partition.ts';
 import type { AuthorizerContext } from './authorizers.ts';
 import type { Api, Route } from './routes.ts';
 
@@ -78,8 +79,8 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
 }
 
 /** The caller of a signed request: in this cloud every access key is a user of that name. */
-function signerOf(accessKey: string, { account }: Api) {
-  const userArn = `arn:aws:iam::${account}:user/${accessKey}`;
+function signerOf(accessKey: string, { account, region }: Api) {
+  const userArn = `arn:${partitionOf(region)}:iam::${account}:user/${accessKey}`;
   return { accessKey, accountId: account, caller: accessKey, user: accessKey, userArn };
 }
 

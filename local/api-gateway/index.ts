@@ -5,6 +5,7 @@ import { AwsError } from '../aws-error.ts';
 import { ConnectionLost, type FaultBench } from '../faults/index.ts';
 import type { Lambda } from '../lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
+import { partitionOf, urlSuffixOf } from '../partition.ts';
 import { type AuthorizeOptions, createAuthorize } from './authorizers.ts';
 import { proxyEvent, withAuthorizer } from './event.ts';
 import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
@@ -123,12 +124,13 @@ function accessKeyIn({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
 
-const stageUrl = ({ id, region, stage }: Api): string => `https://${id}.execute-api.${region}.amazonaws.com/${stage}`;
+const stageUrl = ({ id, region, stage }: Api): string =>
+  `https://${id}.execute-api.${region}.${urlSuffixOf(region)}/${stage}`;
 
 type Method = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'>;
 
 function methodArn({ region, account, id, stage }: Api, { httpMethod, path }: Method): string {
-  return `arn:aws:execute-api:${region}:${account}:${id}/${stage}/${httpMethod}/${path.replace(/^\/+/, '')}`;
+  return `arn:${partitionOf(region)}:execute-api:${region}:${account}:${id}/${stage}/${httpMethod}/${path.replace(/^\/+/, '')}`;
 }
 
 function mayInvoke(route: FunctionRoute, api: Api, method: string, { iam }: ApiGatewayOptions): boolean {

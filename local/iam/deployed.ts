@@ -1,4 +1,5 @@
 import { isObject, listOf, objectOf, stringOf } from '../json.ts';
+import { partitionOf } from '../partition.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import { definitionText } from '../template/specs.ts';
 import type { Iam } from './index.ts';
@@ -63,7 +64,7 @@ const RULE = 'rule/StepFunctionsGetEventsForStepFunctionsExecutionRule';
 function machineProblems(resource: Resource, definition: string, iam: Iam): string[] {
   const { RoleArn, TracingConfiguration, LoggingConfiguration } = resource.properties;
   const logs = listOf(objectOf(LoggingConfiguration).Destinations).length > 0;
-  const rule = `arn:aws:events:${resource.region}:${resource.account}:${RULE}`;
+  const rule = `arn:${partitionOf(resource.region)}:events:${resource.region}:${resource.account}:${RULE}`;
   const waits = /:states:startExecution\.sync/.test(definition);
   const traced = objectOf(TracingConfiguration).Enabled === true;
   const needs: Requirement[] = [
@@ -127,6 +128,6 @@ function roleProblems(
 export function mayLog({ properties, name, region, account }: Resource, iam: Iam): boolean {
   const { LoggingConfig, Role } = properties;
   const named = isObject(LoggingConfig) ? stringOf(LoggingConfig.LogGroup) : undefined;
-  const stream = `arn:aws:logs:${region}:${account}:log-group:${named ?? `/aws/lambda/${name}`}:log-stream:*`;
+  const stream = `arn:${partitionOf(region)}:logs:${region}:${account}:log-group:${named ?? `/aws/lambda/${name}`}:log-stream:*`;
   return ['logs:CreateLogStream', 'logs:PutLogEvents'].every((action) => iam.mayRole(String(Role), action, stream));
 }

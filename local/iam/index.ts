@@ -1,5 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 import type { CallFacts } from '../faults/index.ts';
+import { partitionOf } from '../partition.ts';
 import type { ResolvedStack } from '../template/resources.ts';
 import type { Specs } from '../template/specs.ts';
 import { type Ledger, openLedger } from './ledger.ts';
@@ -57,7 +58,9 @@ export function createIam(stacks: readonly ResolvedStack[], specs: Specs, place:
     /** The ARN of the session or user behind an access key. */
     userOf(accessKey: string): string {
       const caller = callers.get(accessKey);
-      return caller === undefined ? `arn:aws:iam::${place.account}:user/${accessKey}` : sessionArn(caller);
+      return caller === undefined
+        ? `arn:${partitionOf(place.region)}:iam::${place.account}:user/${accessKey}`
+        : sessionArn(caller);
     },
     mayRole(roleArn: string, action: string, resource: string): boolean {
       const role = roles.get(roleArn);
@@ -135,4 +138,4 @@ function accessDenied(call: CallFacts, caller: Caller, request: AccessRequest, v
 }
 
 const sessionArn = ({ role, session }: Caller): string =>
-  `arn:aws:sts::${role.account}:assumed-role/${role.name}/${session}`;
+  `arn:${role.arn.split(':')[1]}:sts::${role.account}:assumed-role/${role.name}/${session}`;

@@ -68,7 +68,7 @@ function policyStatements(resource: Resource): Statement[] {
 }
 
 function managedStatements(arn: string, where: string): Statement[] {
-  const name = arn.replace(/^arn:aws:iam::aws:policy\//, '');
+  const name = arn.replace(/^arn:aws[a-z-]*:iam::aws:policy\//, '');
   const actions = Object.hasOwn(AWS_MANAGED, name) ? AWS_MANAGED[name] : undefined;
   if (!actions) throw new Error(`the embedded cloud does not know the policy ${arn} ${where}`);
   return readStatements({ Statement: { Effect: 'Allow', Action: actions, Resource: '*' } }, name, where);

@@ -1,6 +1,7 @@
 import { busNameOf } from '../bus-name.ts';
 import { type CallFacts, readInput } from '../faults/index.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
+import { partitionOf } from '../partition.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
@@ -20,14 +21,15 @@ export function createRequests(
   specs: Specs,
   { region, account }: RegionAndAccount,
 ): (call: CallFacts) => readonly AccessRequest[] {
-  const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${account}:${resource}`;
+  const partition = partitionOf(region);
+  const arn = (service: string, resource: string) => `arn:${partition}:${service}:${region}:${account}:${resource}`;
   const services: Readonly<Record<string, Requests>> = {
     dynamodb: (operation, input) =>
       dynamoDbRequests(operation, input, specs.tables, (table) => arn('dynamodb', `table/${table}`)),
     s3: (operation, { Bucket, Key }) =>
       operation === 'ListBucket'
-        ? one('s3:ListBucket', `arn:aws:s3:::${Bucket}`)
-        : one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:aws:s3:::${Bucket}/${Key}`),
+        ? one('s3:ListBucket', `arn:${partition}:s3:::${Bucket}`)
+        : one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:${partition}:s3:::${Bucket}/${Key}`),
     logs: (operation, { logGroupName }) => one(`logs:${operation}`, arn('logs', `log-group:${logGroupName}:*`)),
     sqs: (operation, { QueueUrl }) => one(`sqs:${operation}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
     // The id of a stack is behind its name.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { busNameOf, DEFAULT_BUS } from '../bus-name.ts';
+import { partitionOf, urlSuffixOf } from '../partition.ts';
 
 /** The identity of a resource, once its name is known. */
 export interface Identity {
@@ -26,7 +27,7 @@ export interface ResourceType {
 }
 
 const arn = (service: string, resource: (id: Identity) => string) => (id: Identity) =>
-  `arn:aws:${service}:${service === 'iam' ? '' : id.region}:${id.account}:${resource(id)}`;
+  `arn:${partitionOf(id.region)}:${service}:${service === 'iam' ? '' : id.region}:${id.account}:${resource(id)}`;
 
 const functionArn = arn('lambda', (id) => `function:${id.name}`);
 const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
@@ -44,7 +45,7 @@ const ruleArn = arn('events', ({ name, parent }) => {
 });
 const busArn = arn('events', (id) => `event-bus/${id.name}`);
 const queueArn = arn('sqs', (id) => id.name);
-const queueUrl = (id: Identity) => `https://sqs.${id.region}.amazonaws.com/${id.account}/${id.name}`;
+const queueUrl = (id: Identity) => `https://sqs.${id.region}.${urlSuffixOf(id.region)}/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
 // These stand for ids that AWS would generate; the same in every run.
@@ -159,7 +160,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags',
     name: ['BucketName', 63],
     ref: bucketName,
-    attributes: { Arn: (id) => `arn:aws:s3:::${bucketName(id)}` },
+    attributes: { Arn: (id) => `arn:${partitionOf(id.region)}:s3:::${bucketName(id)}` },
   },
   'AWS::ApiGateway::RestApi': {
     // The API has one address here, with or without a custom domain.
@@ -267,7 +268,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'MutualTlsAuthentication OwnershipVerificationCertificateArn RoutingMode Tags',
     name: ['DomainName', 253],
     attributes: {
-      RegionalDomainName: (id) => `d-${generatedId(id, 10)}.execute-api.${id.region}.amazonaws.com`,
+      RegionalDomainName: (id) => `d-${generatedId(id, 10)}.execute-api.${id.region}.${urlSuffixOf(id.region)}`,
       RegionalHostedZoneId: (id) => `Z${generatedId(id, 13).toUpperCase()}`,
     },
   },

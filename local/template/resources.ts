@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
+import { partitionOf, urlSuffixOf } from '../partition.ts';
 import type { Stack, TemplateResource } from './assembly.ts';
 import { createResolve, holds, type Resolve, type Scope } from './intrinsics.ts';
 import { type Identity, RESOURCE_TYPES } from './resource-types.ts';
@@ -123,10 +124,10 @@ function pseudoParameters(stack: Stack): Readonly<Record<string, string>> {
   return {
     'AWS::Region': stack.region,
     'AWS::AccountId': stack.account,
-    'AWS::Partition': 'aws',
-    'AWS::URLSuffix': 'amazonaws.com',
+    'AWS::Partition': partitionOf(stack.region),
+    'AWS::URLSuffix': urlSuffixOf(stack.region),
     'AWS::StackName': stack.name,
-    'AWS::StackId': `arn:aws:cloudformation:${stack.region}:${stack.account}:stack/${stack.name}/local`,
+    'AWS::StackId': `arn:${partitionOf(stack.region)}:cloudformation:${stack.region}:${stack.account}:stack/${stack.name}/local`,
   };
 }
 

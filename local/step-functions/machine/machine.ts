@@ -29,7 +29,10 @@ export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<strin
   const timeout = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
   const express = isExpress(spec);
   const timeoutSeconds = express ? expressTimeout(timeout) : timeout;
-  const known = express ? expressResources(resources) : resources;
+  // Integrations are named in the partition of the machine.
+  const [, partition] = spec.arn.split(':');
+  const named = [...(express ? expressResources(resources) : resources)];
+  const known = new Set(named.map((resource) => resource.replace(/^arn:aws:/, `arn:${partition}:`)));
   const flow = loadFlow(fields, { resources: known, names: new Set() }, new Set());
   return { id: machineId(spec), spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
 }

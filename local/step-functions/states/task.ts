@@ -27,7 +27,7 @@ export function loadTask(fields: Fields, loader: Loader): State['visit'] {
       if (!again) history.add('TaskScheduled', visit.event, task);
       const id = replay.random.uuid();
       const { executionArn, stateMachineArn, roleArn, integrations } = visit.run;
-      const integration = integrations.get(resource);
+      const integration = integrations.get(resource.replace(/^arn:[^:]*/, 'arn:aws'));
       const make = async (attempt: Attempt): Promise<Answer> => {
         const call = { resource, arguments: sent, executionArn, stateMachineArn, roleArn, id, ...attempt };
         const result = await ask(integration, call);
