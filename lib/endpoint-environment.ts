@@ -13,7 +13,7 @@ const FUNCTION_NAME = 64;
 const FUNCTION_ARN = 140;
 const MACHINE_NAME = 80;
 const STACK_NAME = 128;
-/** `arn:aws:service:region:account:kind:` */
+/** `arn:partition:service:region:account:kind:` */
 const ARN_PREFIX = 70;
 /** Characters that CloudFormation adds to the names of stack and resource, and Secrets Manager to an ARN. */
 const SUFFIX = 22;

@@ -106,7 +106,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     runs,
     ...(whole && { payload: { ...whole, ...(errors.length > 0 && { errors }) } }),
     links: {
-      ...(last && isOnAws(last) && { execution: executionLink(last.executionArn, context.server.region) }),
+      ...(last && isOnAws(last) && executionLink(last.executionArn, context.server.region)),
       logs: `mcp-task-server tasks logs ${taskId}`,
       ...(runLogs !== undefined && { runLogs }),
     },
@@ -177,5 +177,17 @@ export function progressOf(
 const isOnAws = ({ status, executionArn }: RunFacts): boolean =>
   status !== 'missing' && !executionArn.includes(':000000000000:');
 
-const executionLink = (arn: string, region: string): string =>
-  `https://${region}.console.aws.amazon.com/states/home?region=${region}#/v2/executions/details/${arn}`;
+/** The hosts of the console, by partition. The others have no address that everybody can reach. */
+const CONSOLES: Readonly<Record<string, string>> = {
+  aws: 'aws.amazon.com',
+  'aws-cn': 'amazonaws.cn',
+  'aws-us-gov': 'amazonaws-us-gov.com',
+  'aws-eusc': 'amazonaws-eusc.eu',
+};
+
+function executionLink(arn: string, region: string): { readonly execution: string } | undefined {
+  const console = CONSOLES[arn.split(':')[1] ?? ''];
+  if (console === undefined) return undefined;
+  const execution = `https://${region}.console.${console}/states/home?region=${region}#/v2/executions/details/${arn}`;
+  return { execution };
+}

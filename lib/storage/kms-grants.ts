@@ -58,7 +58,7 @@ export function allowKey(role: IGrantable, scope: Construct, key: IKey | undefin
  * imported key: its owner writes the same into its policy.
  */
 export function admitServices(scope: Construct, key: IKey): void {
-  const { account, region, partition } = Stack.of(scope);
+  const { account, region, partition, urlSuffix } = Stack.of(scope);
   if (Token.isUnresolved(region)) {
     throw new Error(
       'McpTaskServer: encryptionKey: give the stack its region, as env: the key of a table is chosen by it',
@@ -67,7 +67,7 @@ export function admitServices(scope: Construct, key: IKey): void {
   const log = `arn:${partition}:logs:${region}:${account}:log-group:*`;
   key.addToResourcePolicy(
     new PolicyStatement({
-      principals: [new ServicePrincipal(`logs.${region}.amazonaws.com`)],
+      principals: [new ServicePrincipal(`logs.${region}.${urlSuffix}`)],
       actions: ['Encrypt', 'Decrypt', 'ReEncrypt*', 'GenerateDataKey*', 'Describe*'].map((action) => `kms:${action}`),
       resources: ['*'],
       conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': log } },

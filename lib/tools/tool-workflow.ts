@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ArnFormat, Lazy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Aws, Lazy, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -50,7 +50,8 @@ export class ToolWorkflow extends Construct {
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
     try {
       const file = join(folder, `${engine}.asl.json`);
-      writeFileSync(file, definition(engine));
+      // Each partition names its integrations in itself.
+      writeFileSync(file, definition(engine).replaceAll('arn:aws:', 'arn:${Partition}:'));
       this.stateMachine = new StateMachine(this, 'StateMachine', {
         stateMachineName,
         stateMachineType: engine === 'express' ? StateMachineType.EXPRESS : StateMachineType.STANDARD,
@@ -61,6 +62,7 @@ export class ToolWorkflow extends Construct {
           ...(engine === 'standard' && {
             RepeatableTools: Lazy.string({ produce: () => `[${this.#repeatable.map(quoted).join(', ')}]` }),
           }),
+          Partition: Aws.PARTITION,
           TableName: table.tableName,
           ResultsBucket: results.bucketName,
           OutcomeFunctionArn: outcomes.functionArn,

@@ -129,9 +129,10 @@ test('services that use the key by themselves are in its policy, for this accoun
   const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
   new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
   const [key] = Object.values(Template.fromStack(stack).findResources('AWS::KMS::Key'));
-  const statements: { Principal: { Service?: string }; Action: unknown; Condition?: unknown }[] =
+  const statements: { Principal: { Service?: unknown }; Action: unknown; Condition?: unknown }[] =
     key?.Properties.KeyPolicy.Statement ?? [];
-  const of = (service: string) => statements.filter(({ Principal }) => Principal.Service === service);
+  const of = (Service: unknown) =>
+    statements.filter(({ Principal }) => JSON.stringify(Principal) === JSON.stringify({ Service }));
   expect(of('events.amazonaws.com')).toEqual([
     {
       ...{ Effect: 'Allow', Principal: { Service: 'events.amazonaws.com' }, Resource: '*' },
@@ -139,7 +140,7 @@ test('services that use the key by themselves are in its policy, for this accoun
       Condition: { StringEquals: { 'aws:SourceAccount': '111111111111' } },
     },
   ]);
-  const [logs] = of('logs.us-east-1.amazonaws.com');
+  const [logs] = of({ 'Fn::Join': ['', ['logs.us-east-1.', { Ref: 'AWS::URLSuffix' }]] });
   expect(logs).toMatchObject({
     Action: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:Describe*'],
     Resource: '*',

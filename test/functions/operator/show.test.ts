@@ -68,16 +68,21 @@ describe('what is shown of a task', () => {
     expect((await shown(operatorOn([task()]))).links).not.toHaveProperty('runLogs');
   });
 
-  test('no link to a console for the account of the embedded cloud', async () => {
-    const machineArnPrefix = 'arn:aws:states:eu-west-1:000000000000:stateMachine:S-';
+  test.each([
+    ['aws-cn', 'cn-north-1', '111122223333', 'https://cn-north-1.console.amazonaws.cn/'],
+    ['aws-iso', 'us-iso-east-1', '111122223333', undefined],
+    ['aws', 'eu-west-1', '000000000000', undefined],
+  ])('a console of its partition (%s), if there is one; none of the embedded cloud', async (...place) => {
+    const [partition, region, account, link] = place;
+    const machineArnPrefix = `arn:${partition}:states:${region}:${account}:stateMachine:S-`;
     const arn = `${machineArnPrefix.replace(':stateMachine:', ':execution:')}standard:${KEY.taskId}-r1`;
     const { context, ...server } = operatorOn([task()]);
     const { executions } = server;
     executions.put(arn);
-    const local = { ...context, server: { ...context.server, machineArnPrefix } };
+    const local = { ...context, server: { ...context.server, region, machineArnPrefix } };
     const { links, runs } = await shown({ ...server, context: local });
     expect(runs).toMatchObject([{ status: 'RUNNING' }]);
-    expect(links).not.toHaveProperty('execution');
+    expect(links.execution?.startsWith(link ?? '?')).toBe(link === undefined ? undefined : true);
   });
 
   test('what its run reported last in this round, as long as it works', async () => {
