@@ -86,7 +86,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   const operation = `${request.method} ${route.resource}`;
   const call = { service: 'apigateway', operation, caller: 'client', input: () => JSON.parse(payload) } as const;
   let worker: string | undefined;
-  const exchange: Exchange = {
+  const strike: Exchange['strike'] = (at) => bench.strike({ ...call, worker }, at);
+  const exchange: Omit<Exchange, 'faults'> = {
     route,
     payload,
     response,
@@ -97,15 +98,16 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
     onWorker(id) {
       worker = id;
     },
-    strike: (at) => bench.strike({ ...call, worker }, at),
+    strike,
   };
   try {
-    await exchange.strike('before');
+    const faults = (await strike('before')) ?? [];
     if (!mayInvoke(route, api, event.httpMethod, options)) {
       onError(`API Gateway may not invoke the function of ${operation}`);
       return refuse('API_CONFIGURATION_ERROR', 500, 'Internal server error');
     }
-    await (route.streaming ? answerStreaming(lambda, exchange) : answerBuffered(lambda, exchange));
+    const answer = route.streaming ? answerStreaming : answerBuffered;
+    await answer(lambda, { ...exchange, faults });
   } catch (struck) {
     if (struck instanceof ConnectionLost) response.destroy();
     else if (struck instanceof AwsError) refuseStruck(struck, refuse);

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { AwsError } from '../aws-error.ts';
-import type { FaultBench, FaultPoint } from '../faults/index.ts';
+import type { Fault, FaultBench, FaultPoint } from '../faults/index.ts';
 import { isObject, type JsonObject, listOf, objectOf, parsedObject } from '../json.ts';
 import type { Lambda } from '../lambda/index.ts';
 import type { FunctionRoute } from './routes.ts';
@@ -18,6 +18,8 @@ export interface Exchange {
   onError(message: string): void;
   onWorker(workerId: string): void;
   strike(at: FaultPoint): ReturnType<FaultBench['strike']>;
+  /** The faults that struck it before it began. */
+  readonly faults: readonly Fault[];
 }
 
 /** Sends the answer of the function as a whole. */
@@ -38,9 +40,10 @@ export async function answerBuffered(lambda: Pick<Lambda, 'invoke'>, exchange: E
 
 /** Streams the answer of the function: each chunk is sent when it arrives. */
 export async function answerStreaming(lambda: Pick<Lambda, 'invokeStreaming'>, exchange: Exchange): Promise<void> {
-  const { route, payload, response, onWorker } = exchange;
+  const { route, payload, response, onWorker, faults } = exchange;
   const started = performance.now();
-  const result = await withinTimeout(lambda.invokeStreaming(route.functionArn, payload, { onWorker }), exchange);
+  const options = { onWorker, holdsChunks: faults.includes('holdChunks') };
+  const result = await withinTimeout(lambda.invokeStreaming(route.functionArn, payload, options), exchange);
   if (!result) return;
   const { statusCode, headers, cookies, body } = result;
   await exchange.strike('after')?.catch((struck: unknown) => {
@@ -73,14 +76,17 @@ function writeHead(
   }
 }
 
-function pump(body: Readable, response: ServerResponse, { idleMs, onError, strike }: Exchange, leftMs: number): void {
+function pump(body: Readable, response: ServerResponse, exchange: Exchange, leftMs: number): void {
+  const { idleMs, onError, strike, faults } = exchange;
   const cutStream = (why: string) => () => {
     onError(`a stream was cut: ${why}`);
     response.destroy();
   };
   const idle = setTimeout(cutStream('it was silent for too long'), idleMs);
   const deadline = setTimeout(cutStream('it took longer than the integration may'), leftMs);
+  let isEmpty = true;
   body.on('data', (chunk: Buffer) => {
+    isEmpty = false;
     idle.refresh();
     if (!response.write(chunk)) body.pause();
   });
@@ -94,7 +100,13 @@ function pump(body: Readable, response: ServerResponse, { idleMs, onError, strik
     );
   });
   response.on('drain', () => body.resume());
-  body.on('end', () => response.end());
+  const lateness = faults.flatMap((fault) =>
+    typeof fault === 'object' && 'emptyEndsAfterMs' in fault ? fault.emptyEndsAfterMs : [],
+  );
+  body.on('end', () => {
+    if (isEmpty && lateness.length > 0) setTimeout(() => response.end(), Math.max(...lateness)).unref();
+    else response.end();
+  });
   body.on('error', (error) => cutStream(String(error))());
   response.on('close', () => {
     clearTimeout(idle);

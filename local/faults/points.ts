@@ -38,6 +38,8 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   if (kind === 'doubleAfterMs' && !(express && at === 'before')) refuse('only Express executions run once more later');
   if (express && (at !== 'before' || kind === 'error' || kind === 'killWorker'))
     refuse('no caller waits for RunExpress');
+  const streams = kind === 'holdChunks' || kind === 'emptyEndsAfterMs';
+  if (streams && (service !== 'apigateway' || at !== 'before')) refuse(`${kind} is of apigateway, and before`);
   if (kills && delivers) refuse('no worker delivers events');
   if (kills && service === 'apigateway' && at === 'before') refuse('no worker answers yet');
   if (operation !== 'Run') return;

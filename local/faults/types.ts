@@ -64,6 +64,10 @@ export type Fault =
   | { readonly doubleAfterMs: number }
   /** The worker dies after this time; the call continues. Of `RunExpress`: the execution is lost after it. */
   | { readonly killAfterMs: number }
+  /** Only of API Gateway, `before`: Lambda keeps each chunk of a streamed answer until the next one, or the end. */
+  | 'holdChunks'
+  /** Only of API Gateway, `before`: a streamed answer without a body ends so late. */
+  | { readonly emptyEndsAfterMs: number }
   /** The service answers with this error, in its own protocol. @default status 400 */
   | { readonly error: string; readonly status?: number; readonly message?: string }
   /** The call waits; further faults may strike after it. */

@@ -1,4 +1,5 @@
 import { createEventQueue, type EventQueue } from './event-queue.ts';
+import { heldChunks } from './held-chunks.ts';
 import { handleHttp } from './http.ts';
 import { type Job, newJob, wholeReply } from './job.ts';
 import { checkPayload } from './limits.ts';
@@ -79,11 +80,12 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
     return promise.finally(() => signal?.removeEventListener('abort', leave));
   }
 
-  async function invokeStreaming(nameOrArn: string, payload: string, { onWorker }: StreamOptions = {}) {
+  async function invokeStreaming(nameOrArn: string, payload: string, { onWorker, holdsChunks }: StreamOptions = {}) {
     const entry = find(nameOrArn);
     checkPayload(payload, false);
     return new Promise<StreamResult>((resolve, reject) => {
-      const reply = streamReply({ resolve, reject });
+      const whole = streamReply({ resolve, reject });
+      const reply = holdsChunks ? heldChunks(whole) : whole;
       submit(entry, newJob(payload, 'streaming', reply, { log: entry.log, onWorker }), maxWait);
     });
   }

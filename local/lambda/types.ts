@@ -111,12 +111,17 @@ export interface Run {
   readonly payload: string;
 }
 
-export interface StreamOptions {
+interface AnyOptions {
   /** Called with the worker that got the event. */
   onWorker?: (workerId: string) => unknown;
 }
 
-export interface InvokeOptions extends StreamOptions {
+export interface StreamOptions extends AnyOptions {
+  /** Keeps each chunk until the next one, or the end: `heldChunks`. @default false */
+  holdsChunks?: boolean;
+}
+
+export interface InvokeOptions extends AnyOptions {
   /** Stops waiting. As in AWS, the function keeps running. */
   signal?: AbortSignal;
   /** Invokes asynchronously: returns at once, runs in the background, retries if the function fails. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { useFaultyCloud } from './bench.ts';
 
@@ -74,6 +75,36 @@ test('API Gateway answers by itself', async () => {
   faults().add({ ...STREAM, at: 'after', do: { error: 'InternalServerError', status: 500, message: 'no' } });
   expect(await post('/stream', 'g')).toEqual({ status: 500, text: '{"message":"no"}', cut: false });
   expect(said('page throttled')).toBe(0);
+});
+
+test('Lambda keeps a chunk of a stream until the next one, or the end', async () => {
+  faults().add({ ...STREAM, do: 'holdChunks' });
+  const response = await fetch(`${cloud().url}/stream`, { method: 'POST', body: 'h' });
+  const { value } = (await response.body?.getReader().read()) ?? {};
+  expect([said('streamed h'), new TextDecoder().decode(value)]).toEqual([1, 'first\nsecond\n']);
+});
+
+test('an answer without a body ends late, and no other', async () => {
+  faults().add({ ...STREAM, do: { emptyEndsAfterMs: 60_000 }, times: 2 });
+  expect(await post('/stream', 'i')).toEqual({ status: 200, text: 'first\nsecond\n', cut: false });
+  const client = new AbortController();
+  const request = { method: 'POST', body: 'empty', signal: client.signal };
+  const response = await fetch(`${cloud().url}/stream`, request);
+  const ended = response.text().then(
+    () => 'ended',
+    () => 'aborted',
+  );
+  await expect.poll(() => said('streamed empty')).toBe(1);
+  expect(await Promise.race([ended, sleep(200, 'open')])).toBe('open');
+  client.abort();
+  expect(await ended).toBe('aborted');
+});
+
+test.each([
+  { ...STREAM, at: 'after', do: 'holdChunks' },
+  { service: 'lambda', do: { emptyEndsAfterMs: 1 } },
+] as const)('a fault of a stream is refused where it has no meaning: %j', (spec) => {
+  expect(() => faults().add(spec)).toThrow(/is of apigateway, and before/);
 });
 
 test('a fault sees the request', async () => {

@@ -18,13 +18,16 @@ export const write = async ({ id, ms = 0 }: { id: string; ms?: number }, context
   return { worker: AWS_SESSION_TOKEN, clocks, plain, left: context.getRemainingTimeInMillis() };
 };
 
-/** Answers in two pieces. */
+/** Answers in two pieces; `empty` in none. */
 export const stream = awslambda.streamifyResponse(async (event: APIGatewayProxyEvent, responseStream) => {
   console.log(`streaming ${event.body}`);
   const stream = awslambda.HttpResponseStream.from(responseStream, { statusCode: 200 });
-  stream.write('first\n');
-  await sleep(150);
-  stream.write('second\n');
+  if (event.body === 'empty') stream.write('');
+  else {
+    stream.write('first\n');
+    await sleep(150);
+    stream.write('second\n');
+  }
   stream.end();
   console.log(`streamed ${event.body}`);
 });

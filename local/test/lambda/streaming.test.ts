@@ -40,6 +40,32 @@ describe('a streamed response', () => {
     expect((seen[1]?.[1] ?? 0) - (seen[0]?.[1] ?? 0)).toBeGreaterThan(50);
   });
 
+  // An event between two writes shows what had come before it.
+  const held = async (name: string, code: string) => {
+    const lines: string[] = [];
+    const spec = bench.define(name, streaming(code));
+    const lambda = bench.open([spec], { onLog: (_name, line) => lines.push(line) });
+    const seen: string[] = [];
+    const { body } = await lambda.invokeStreaming(name, '{}', { holdsChunks: true });
+    for await (const chunk of body) seen.push(`${lines.filter((line) => /^\d$/.test(line)).at(-1)} ${chunk}`);
+    return seen;
+  };
+
+  it('may be kept by Lambda until the next write or the end', async () => {
+    const writes = ['one', 'two', 'three'].map(
+      (text, n) => `console.log(${n}); stream.write('${text}'); await sleep(100);`,
+    );
+    const code = `stream = begin(stream); stream.write(''); await sleep(100); ${writes.join(' ')} console.log(9); stream.end();`;
+    expect(await held('held', code)).toEqual(['1 one', '2 two', '9 three']);
+  });
+
+  it('may be kept for longer if it begins in the chunk of its metadata; one turn writes one chunk', async () => {
+    const code = `stream = begin(stream); stream.write('one'); await sleep(100);
+      console.log(1); stream.write('two'); stream.write('three'); await sleep(100);
+      console.log(2); stream.write('four'); await sleep(100); console.log(9); stream.end();`;
+    expect(await held('joint', code)).toEqual(['2 onetwothree', '9 four']);
+  });
+
   it('keeps bytes as they are, and writes objects as JSON', async () => {
     const source = streaming(
       `stream = begin(stream); stream.write(Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 255, 128])); stream.write({ a: 1 }); stream.end();`,
