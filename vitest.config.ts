@@ -14,6 +14,13 @@ const LONG = [
   'local/test/{faults,lambda/load,events/cdk,event-source/cdk,dynamodb/stream/restart,command,concurrency}{/**/*,}.test.ts',
 ];
 
+/** Tests of streams, which also pass where Lambda keeps each chunk until the next one (docs/architecture/requests.md). */
+const STREAMS = [
+  'test/cloud/{legacy,modern}/**/*.test.ts',
+  'test/cloud/{spine,helper-tools,machine-tool}.test.ts',
+  'test/cloud/{results/slim-records,recovery/unknown-records}.test.ts',
+];
+
 /** Ends a test that hangs, in milliseconds. No test depends on it: a busy machine may be ten times slower. */
 const HANGS = 900_000;
 
@@ -38,6 +45,7 @@ export default defineConfig({
     projects: [
       { test: { ...shared, name: 'short', include: ['{test,local/test}/**/*.test.ts'], exclude: LONG } },
       { test: { ...shared, name: 'long', include: LONG } },
+      { test: { ...shared, name: 'held', include: STREAMS, provide: { holdsChunks: true } } },
     ],
   },
 });

@@ -45,6 +45,9 @@ import { ToolWorkflow } from './tools/tool-workflow.ts';
 
 export type { McpTaskServerProps } from './server-props.ts';
 
+/** In ms. Streams that are held longer cost much where clients leave: docs/deploying.md, "What it costs". */
+const LONG_HOLD = 60_000;
+
 /**
  * A backend for long-running MCP tools: one endpoint for 2025-11-25 and 2026-07-28 clients, a table of tasks, and the
  * workflows that run all tools (docs/architecture/README.md, "Deployed parts").
@@ -117,6 +120,10 @@ export class McpTaskServer extends ServerMetrics {
       const warning =
         'Auth.anonymous(): every client that reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
       Annotations.of(this).addWarningV2('mcp-task-server:anonymous', warning);
+    }
+    if (holdCap > LONG_HOLD) {
+      const warning = `holdCap: a stream is billed for ${holdCap / 1_000} s, also one that its client has left`;
+      Annotations.of(this).addWarningV2('mcp-task-server:holdCap', warning);
     }
     this.reconciler = new Reconciler(this, 'Reconciler', {
       table,

@@ -26,7 +26,10 @@ export interface McpTaskServerProps extends OperationProps {
   readonly maxTtl?: Duration;
   /** How long a call without a task waits for its result; 1 second to 10 minutes. @default 25 seconds */
   readonly inlineWindow?: Duration;
-  /** How long one response stream is held before the client comes back; 1 second to 10 minutes. @default 50 seconds */
+  /**
+   * How long one response stream is held before the client comes back; 1 second to 10 minutes. Lambda does not notice that a
+   * client leaves, so a stream costs all of it: above a minute synth warns. @default 50 seconds
+   */
   readonly holdCap?: Duration;
   /** Offers `get_task_result` and `cancel_task` to clients that do not support tasks. @default true */
   readonly helperTools?: boolean;

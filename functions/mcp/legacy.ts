@@ -46,7 +46,7 @@ async function answer(message: RpcRequest, version: string, sender: Sender, serv
       throw new MethodNotFound(message.method);
     }
     const result = await method(call, server);
-    if (result instanceof EventStream) return streamReply(result, call.replyHeaders);
+    if (result instanceof EventStream) return streamReply(result, server, call.replyHeaders);
     return jsonReply(200, resultMessage(message.id, result), call.replyHeaders);
   } catch (error) {
     const byHttp = error instanceof InvalidRequest || (error instanceof McpError && error.retryAfter !== undefined);
@@ -77,7 +77,7 @@ async function stream(sender: Sender, server: ServerContext): Promise<HttpReply>
   // Stryker disable next-line ObjectLiteral,StringLiteral: a held call reads what it holds, not its request
   const message: RpcRequest = { kind: 'request', id: held.id, method: 'tasks/result', params: { taskId: held.taskId } };
   const call = callOf(message, held.version, sender);
-  return streamReply(new EventStream(server.now, (gone) => hold(held, call, server, gone)), {});
+  return streamReply(new EventStream(hold(held, call, server)), server);
 }
 
 async function streamOfSession(eventId: string | undefined, sender: Sender, server: ServerContext): Promise<HttpReply> {
@@ -95,7 +95,7 @@ async function streamOfSession(eventId: string | undefined, sender: Sender, serv
     server.audit('denied', { owner: listPartition(principal), reason: 'event_id' });
     return emptyReply(405, { allow: 'POST' });
   }
-  return streamReply(new EventStream(server.now, (gone) => sessionStream(cursor, call, server, gone)), {});
+  return streamReply(new EventStream(sessionStream(cursor, call, server)), server);
 }
 
 /**

@@ -63,7 +63,7 @@ async function answer(
     },
     server,
   );
-  if (result instanceof EventStream) return streamReply(result, replyHeaders);
+  if (result instanceof EventStream) return streamReply(result, server, replyHeaders);
   return jsonReply(200, resultMessage(message.id, result), replyHeaders);
 }
 

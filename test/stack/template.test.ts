@@ -213,6 +213,15 @@ test('no workflow logs what its states carry: arguments, answers and results (A-
 });
 
 test.each([
+  [60, 0],
+  [61, 1],
+])('a holdCap of %i s: synth gives %i warnings of what a stream costs that its client leaves', (seconds, warnings) => {
+  const stack = new Stack(new App(), 'S');
+  new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), holdCap: Duration.seconds(seconds) });
+  expect(Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('holdCap'))).toHaveLength(warnings);
+});
+
+test.each([
   [{}],
   [{ inlineWindow: Duration.seconds(1), holdCap: Duration.seconds(1) }],
   [{ inlineWindow: Duration.seconds(25), holdCap: Duration.seconds(200) }],

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
-import { synthApp } from '../../local/testing.ts';
+import { type Choose, synthApp } from '../../local/testing.ts';
 
 /**
  * An embedded cloud of the test app for one test file; `brief`: with windows and holds of one second. Its schedules run
@@ -13,6 +13,7 @@ export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Pa
   beforeAll(async () => {
     const quiet = { recordCalls: true, schedules: false, onLog: () => {} };
     cloud = await startCloud({ assembly: inject(variant), ...quiet, ...options });
+    if (inject('holdsChunks')) cloud.faults.use(holdChunks);
   });
   afterAll(() => cloud?.stop());
   return () => {
@@ -20,6 +21,10 @@ export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Pa
     return cloud;
   };
 }
+
+/** Lambda keeps each chunk of a streamed answer until the next one, or the end. */
+export const holdChunks: Choose = ({ service, at }) =>
+  service === 'apigateway' && at === 'before' ? 'holdChunks' : undefined;
 
 /** The assembly of another app, for the `assembly` of `useCloud`. Gone after the tests of the file. @param app its path */
 export function useAssembly(app: string): string {

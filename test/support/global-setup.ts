@@ -10,6 +10,8 @@ declare module 'vitest' {
     assembly: string;
     /** The assembly with windows and holds of one second. */
     brief: string;
+    /** Whether Lambda keeps each chunk of a stream until the next one, or the end (`vitest.config.ts`, project `held`). */
+    holdsChunks?: boolean;
   }
 }
 

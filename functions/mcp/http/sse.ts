@@ -2,21 +2,14 @@ import { Readable } from 'node:stream';
 import type { HttpReply } from './http.ts';
 
 /**
- * What a method returns if its answer takes a while: frames, the last of which carries the answer (A-07, A-11). `gone`
- * is aborted when the client has disconnected. The frames can end then. An empty frame says that there is nothing to send.
+ * What a method returns if its answer takes a while: frames, the last of which carries the answer (A-07, A-11). Between them
+ * empty frames say that the stream waits now: one before each wait, and one each second of it.
  */
 export class EventStream {
-  readonly frames: (gone: AbortSignal) => AsyncGenerator<string>;
-  /** Called when the reader leaves, also before the first frame: frames that have not begun cannot clean up. */
-  readonly left: () => Promise<void>;
+  readonly frames: AsyncIterable<string>;
 
-  constructor(
-    now: () => number,
-    frames: (gone: AbortSignal) => AsyncGenerator<string>,
-    left: () => Promise<void> = async () => {},
-  ) {
-    this.frames = (gone) => withComments(frames(gone), now);
-    this.left = left;
+  constructor(frames: AsyncIterable<string>) {
+    this.frames = frames;
   }
 }
 
@@ -30,19 +23,12 @@ export function primingFrame(id: string, retry: number): string {
   return `id: ${id}\nretry: ${retry}\ndata: \n\n`;
 }
 
-/** Keeps proxies from closing a quiet stream. */
+/** A comment: keeps proxies from closing a quiet stream, and Lambda from keeping the frame before it. */
 export const KEEP_ALIVE = ': keep-alive\n\n';
 /** After this time without a frame, in ms. */
 const QUIET = 15_000;
-
-async function* withComments(frames: AsyncGenerator<string>, now: () => number): AsyncGenerator<string> {
-  let sentAt = now();
-  for await (const frame of frames) {
-    if (frame === '' && now() - sentAt < QUIET) continue;
-    sentAt = now();
-    yield frame || KEEP_ALIVE;
-  }
-}
+/** The time between two writes that must not become one, in ms. */
+const APART = 50;
 
 /** These keep proxies from buffering frames (docs/protocol.md 1.3). */
 export const STREAM_HEADERS = {
@@ -51,29 +37,46 @@ export const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export function streamReply(stream: EventStream, headers: Readonly<Record<string, string>>): HttpReply {
+/** Frames are made when they are read, so a slow reader slows the work down. */
+export function streamReply({ frames }: EventStream, clock: Clock, headers: HttpReply['headers'] = {}): HttpReply {
   return {
     status: 200,
     headers: { ...STREAM_HEADERS, ...headers },
-    body: Readable.from(untilGone(stream), { objectMode: false }),
+    body: Readable.from(writes(frames, clock), { objectMode: false }),
   };
 }
 
+interface Clock {
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
+
 /**
- * Frames are made when they are read, so a slow reader slows the work down. When the reader disconnects, `return`
- * aborts `gone` at once. A plain generator would notice only at its next frame, and would poll until then.
+ * Lambda may keep what is written last until the next write or the end, and for longer where the metadata share a write with a
+ * frame (docs/architecture/requests.md, "Streams and held calls"). So frames begin apart from the metadata, and a comment
+ * follows them before the stream waits.
  */
-function untilGone({ frames, left }: EventStream): AsyncIterable<string> {
-  const gone = new AbortController();
-  const made = frames(gone.signal);
-  const iterator: AsyncIterator<string> = {
-    next: () => made.next(),
-    return: async () => {
-      gone.abort();
-      const ended = await made.return(undefined);
-      await left();
-      return ended;
-    },
-  };
-  return { [Symbol.asyncIterator]: () => iterator };
+export async function* writes(frames: AsyncIterable<string>, { now, sleep }: Clock): AsyncGenerator<string> {
+  let first: string | undefined;
+  let isOpen = false;
+  let isKept = true;
+  let sentAt = now();
+  for await (const frame of frames) {
+    if (first === undefined) {
+      // It may be the only one: then it leaves with the end.
+      first = frame;
+      continue;
+    }
+    if (!isOpen) {
+      isOpen = true;
+      await sleep(APART);
+      yield first;
+    }
+    if (frame === '' && isKept) await sleep(APART);
+    else if (frame === '' && now() - sentAt < QUIET) continue;
+    yield frame || KEEP_ALIVE;
+    isKept = frame !== '';
+    sentAt = now();
+  }
+  if (!isOpen && first !== undefined) yield first;
 }

@@ -77,7 +77,7 @@ export async function deliver(
   } catch (error) {
     throw asTaskUnread(error, record.taskId);
   }
-  if (streams) return new EventStream(server.now, (gone) => hold(held, call, server, gone));
+  if (streams) return new EventStream(hold(held, call, server));
   throw new InternalError('The task is not finished: accept text/event-stream to wait longer');
 }
 

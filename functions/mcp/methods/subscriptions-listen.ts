@@ -36,7 +36,7 @@ export const subscriptionsListen: Method = async (call, server) => {
   try {
     // Throws in an outage: the first message of the stream names the tasks.
     const shown = taskIds === undefined ? [] : await readTasks(call.principal, taskIds, server);
-    return new EventStream(server.now, (gone) => listen(call, shown, taskIds?.length, close, server, gone), close);
+    return new EventStream(listen(call, shown, taskIds?.length, close, server));
   } catch (error) {
     await close();
     throw error;
@@ -68,7 +68,6 @@ async function* listen(
   requested: number | undefined,
   close: CloseStream,
   server: ServerContext,
-  gone: AbortSignal,
 ): AsyncGenerator<string> {
   const until = server.now() + server.manifest.holdCap;
   const failed = (error: unknown): undefined => {
@@ -104,7 +103,7 @@ async function* listen(
     yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
     const read = async (first: boolean) => (first ? shown : ((await readTasksAgain(open, server).catch(failed)) ?? []));
     const pause = () => pauseFor((open.length + working) / 2);
-    listening: for await (const visible of held({ until, gone, read, pause }, server)) {
+    listening: for await (const visible of held({ until, read, pause }, server)) {
       if (typeof visible === 'string') {
         yield '';
         continue;
@@ -133,7 +132,7 @@ async function* listen(
       working = seen.filter(({ status }) => status === 'working').length;
       if (requested !== undefined && requested > 0 && open.length === 0) break;
     }
-    if (!gone.aborted) yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
+    yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
   } finally {
     await stored.settled();
     await close();

@@ -6,7 +6,7 @@ import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
 import { type Needs, readAgain } from '../read/read.ts';
 
-/** In ms. A request that waits notices within this time that its client has gone. */
+/** In ms. A request that waits says so each time, which a stream needs for its comments. */
 const STEP = 1_000;
 
 /** A request that reads again and again, until what it waits for is there. */
@@ -20,8 +20,6 @@ export interface Held<T> {
   readonly read: (first: boolean) => Promise<T>;
   /** From the end of one read to the next, in ms. */
   readonly pause: (last: T) => number;
-  /** Is aborted when the client has disconnected. */
-  readonly gone?: AbortSignal | undefined;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface Held<T> {
  * `maxStreams` requests that wait. A request whose answer is there at the first read is not counted.
  */
 export async function* held<T>(
-  { principal, grace = 0, until, read, pause, gone }: Held<T>,
+  { principal, grace = 0, until, read, pause }: Held<T>,
   server: ServerContext,
 ): AsyncGenerator<T | 'waiting' | 'crowded'> {
   const countedFrom = server.now() + grace;
@@ -47,7 +45,6 @@ export async function* held<T>(
       do {
         yield 'waiting';
         await server.sleep(Math.min(STEP, next - server.now()));
-        if (gone?.aborted) return;
       } while (server.now() < next);
     }
   } finally {
@@ -67,7 +64,7 @@ export function watch(
   key: TaskKey,
   until: number,
   server: ServerContext,
-  { grace = 0, gone, ...needs }: Needs & Pick<Held<unknown>, 'grace' | 'gone'> = {},
+  { grace = 0, ...needs }: Needs & Pick<Held<unknown>, 'grace'> = {},
 ) {
   let pause = FIRST / 1.5;
   return held(
@@ -75,7 +72,6 @@ export function watch(
       principal,
       grace,
       until,
-      gone,
       // A round is started at the first read only: a client that waits longer makes another request, and the sweep checks, too.
       read: (first) =>
         readAgain(key, server, { report: true, restart: first, ...needs }).catch((error: unknown) => {

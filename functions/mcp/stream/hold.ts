@@ -19,12 +19,7 @@ const RETRY = 1_000;
  * it lasts until the answer. A caller with too many streams is not held: it resumes later, or learns that the tool is
  * still running.
  */
-export async function* hold(
-  start: HeldCall,
-  call: Call,
-  server: ServerContext,
-  gone: AbortSignal,
-): AsyncGenerator<string> {
+export async function* hold(start: HeldCall, call: Call, server: ServerContext): AsyncGenerator<string> {
   const { asksOnStream, resumable } = call.wire;
   let held: HeldCall = { ...start, stream: streamName() };
   let retry = RETRY;
@@ -40,7 +35,7 @@ export async function* hold(
     const cap = server.now() + server.manifest.holdCap;
     const until = resumable ? cap : Math.max(cap, held.closesAt);
     yield await send(undefined);
-    const needs = { state: true, questions: asksOnStream, gone } as const;
+    const needs = { state: true, questions: asksOnStream } as const;
     for await (const record of watch(call.principal, start, until, server, needs)) {
       if (record === 'waiting') {
         yield '';

@@ -85,11 +85,10 @@ export async function* sessionStream(
   start: SessionCursor,
   call: SessionCall,
   server: ServerContext,
-  gone: AbortSignal,
 ): AsyncGenerator<string> {
   let begun = false;
   try {
-    for await (const frame of sessionFrames(start, call, server, gone)) {
+    for await (const frame of sessionFrames(start, call, server)) {
       begun = true;
       yield frame;
     }
@@ -101,7 +100,7 @@ export async function* sessionStream(
   }
 }
 
-async function* sessionFrames(start: SessionCursor, call: SessionCall, server: ServerContext, gone: AbortSignal) {
+async function* sessionFrames(start: SessionCursor, call: SessionCall, server: ServerContext) {
   const stream = streamName();
   let sequence = 0;
   let cursor = start;
@@ -114,7 +113,7 @@ async function* sessionFrames(start: SessionCursor, call: SessionCall, server: S
   let closed = 0;
   let sent = 0;
   const read = () => readSession(cursor, sent, questionsOf, call, server);
-  for await (const seen of held({ principal, until, gone, read, pause: ({ units }) => pauseFor(units) }, server)) {
+  for await (const seen of held({ principal, until, read, pause: ({ units }) => pauseFor(units) }, server)) {
     if (seen === 'crowded') break;
     if (seen === 'waiting') {
       yield '';
@@ -131,7 +130,7 @@ async function* sessionFrames(start: SessionCursor, call: SessionCall, server: S
     // Held for one more read after the question is closed: the reply to the client's answer may still be on its way.
     if (start.resumed || closed >= Math.min(reads, 2)) break;
   }
-  if (reads > 1 && !gone.aborted) yield await priming();
+  if (reads > 1) yield await priming();
 }
 
 /** @param sent bytes of the questions that this stream has sent */

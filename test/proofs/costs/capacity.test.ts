@@ -83,7 +83,7 @@ async function traced(request: (server: ServerContext) => Promise<unknown>): Pro
     manifest: { ...manifest, holdCap: limits.holdCap, maxStreams: MOST_STREAMS },
   });
   const answer = await request(server);
-  if (answer instanceof EventStream) for await (const _frame of answer.frames(new AbortController().signal));
+  if (answer instanceof EventStream) for await (const _frame of answer.frames);
   charge();
   return { reads, lasts: now - START };
 }
@@ -157,7 +157,7 @@ test('twelve GETs a second on 50 questions, with full notes, throttle no plain r
   await store().updateSession(sessionPartition('s'), () => notes, START);
   const trace = await traced(async (server) => {
     const start = { seen: [], activeAt: START, resumed: false };
-    for await (const _frame of sessionStream(start, call, server, new AbortController().signal));
+    for await (const _frame of sessionStream(start, call, server));
   });
   expect(trace.lasts).toBe(limits.holdCap);
   expect(await plainThrottled(trace, 'asks')).toEqual(NONE);

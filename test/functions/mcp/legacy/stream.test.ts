@@ -61,7 +61,8 @@ describe('an answer that takes a while', () => {
     const frames = raw.split('\n\n');
     expect(frames.pop()).toBe('');
     for (const frame of frames) expect(frame).toMatch(FRAME);
-    expect(frames.filter((frame) => frame.startsWith(':'))).toHaveLength(2);
+    // Behind the event id, behind the report, and after each 15 s.
+    expect(frames.filter((frame) => frame.startsWith(':'))).toHaveLength(4);
     expect(messages[0]).toMatchObject({ params: { message: 'line one\nline two\r\n\u2028end' } });
   });
 

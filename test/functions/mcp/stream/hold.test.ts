@@ -49,7 +49,7 @@ function setup(at: Readonly<Record<number, () => unknown>> = {}) {
     } as unknown as Call;
     const start = holdFor(call, fake.records.get(taskId) as TaskRecord, delivers, fake.server);
     const all: string[] = [];
-    for await (const frame of hold(start, call, fake.server, new AbortController().signal)) {
+    for await (const frame of hold(start, call, fake.server)) {
       if (frame !== '') all.push(frame);
     }
     const data = all.flatMap((frame) => /^data: (\{.*\})$/m.exec(frame)?.[1] ?? []);

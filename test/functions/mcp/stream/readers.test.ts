@@ -71,24 +71,6 @@ async function bodyOf({ streams }: Awaited<ReturnType<typeof setup>>, name: stri
 }
 
 describe.each(STREAMS)('%s', (name) => {
-  test('a reader that goes away: no more reads of the table, and nothing waits', async () => {
-    const here = await setup();
-    const body = await bodyOf(here, name);
-    const gone = new Writable({
-      write: (_chunk, _encoding, done) => void setImmediate().then(() => done(new Error('the reader is gone'))),
-    });
-    let looks = -1;
-    gone.once('close', () => {
-      looks = here.asleep.looks;
-    });
-    await expect(pipeline(body, gone)).rejects.toThrow('the reader is gone');
-    // As Lambda has it: the container is frozen now, and would go on with what is left during another request.
-    expect(here.asleep.count).toBe(0);
-    for (let i = 0; i < 50; i++) await setImmediate();
-    expect([here.asleep.looks - looks, here.asleep.count]).toEqual([0, 0]);
-    expect(here.now() - START).toBeLessThan(5_000);
-  });
-
   test('a reader that stops reading: the stream ends with its hold', async () => {
     const here = await setup();
     const body = await bodyOf(here, name);

@@ -26,9 +26,9 @@ function setup(look: () => Promise<unknown> = async () => {}) {
     await look();
     return record;
   };
-  const all = async (ms: number, gone?: AbortSignal) => {
+  const all = async (ms: number) => {
     const seen: unknown[] = [];
-    for await (const one of watch({ kind: 'anonymous' }, key, T0 + ms, fake.server, { gone })) {
+    for await (const one of watch({ kind: 'anonymous' }, key, T0 + ms, fake.server)) {
       if (one !== 'waiting') seen.push(one);
     }
     return seen;
@@ -50,14 +50,6 @@ describe('a task that is waited for is read', () => {
   test('once, if there is no time to wait', async () => {
     const { all, reads } = setup();
     expect(await all(0)).toHaveLength(1);
-    expect(reads).toEqual([0]);
-  });
-
-  test('not any more once its reader has gone', async () => {
-    const { all, reads } = setup();
-    const gone = new AbortController();
-    gone.abort();
-    expect(await all(5_000, gone.signal)).toHaveLength(1);
     expect(reads).toEqual([0]);
   });
 

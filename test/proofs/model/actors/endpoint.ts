@@ -1,5 +1,5 @@
 import type { Call, ServerContext } from '../../../../functions/mcp/context.ts';
-import { type EventStream, KEEP_ALIVE } from '../../../../functions/mcp/http/sse.ts';
+import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
 import { type Signer, signer } from '../../../../functions/mcp/identity/signing.ts';
 import { legacy } from '../../../../functions/mcp/legacy.ts';
 import { methods } from '../../../../functions/mcp/methods/index.ts';
@@ -54,8 +54,8 @@ export function requestOf(simulation: Simulation, client: string) {
         };
         on.looks();
         const stream = (await run?.(call, { ...server, sleep })) as EventStream;
-        for await (const frame of stream.frames(new AbortController().signal)) {
-          if (frame === KEEP_ALIVE) continue;
+        for await (const frame of stream.frames) {
+          if (frame === '') continue;
           const { method, params } = JSON.parse(frame.slice('data: '.length));
           if (method === 'notifications/tasks') on.told(params);
         }
