@@ -10,7 +10,9 @@ import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transition
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. `run_lost`: of a run without a history, which is probably over, or never began. */
-export type Repair = 'overdue' | 'unanswered' | 'never_started' | 'not_restarted' | 'run_ended' | 'run_lost';
+const REPAIRS = ['overdue', 'unanswered', 'never_started', 'not_restarted', 'run_ended', 'run_lost'] as const;
+export type Repair = (typeof REPAIRS)[number];
+export const isRepair = (done: string): done is Repair => REPAIRS.some((repair) => repair === done);
 
 export type Decision =
   /** `nothing` is to repair. `check`: depends on the run, which was not seen yet. `check_again`: on one seen before. */

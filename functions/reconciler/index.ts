@@ -11,6 +11,7 @@ import { dueIndex } from '../tasks/table/due-index.ts';
 import { oldestOpen } from '../tasks/table/status-index.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { probeStream } from '../tasks/table/stream-probe.ts';
+import { isRepair } from './decide.ts';
 import { describer } from './describe.ts';
 import { type StatusChange, settleEnded } from './ended-run.ts';
 import { repairLines, reportLines } from './metrics.ts';
@@ -70,8 +71,7 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
     return;
   }
   const done = await settleEnded(event.detail, context);
-  if (done === 'nothing' || done === 'check' || done === 'check_again' || done === 'postponed') return;
-  print(repairLines({ [done]: 1 }, server, context.now()));
+  if (isRepair(done)) print(repairLines({ [done]: 1 }, server, context.now()));
 }
 
 function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): SweepContext {

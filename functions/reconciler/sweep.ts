@@ -1,7 +1,7 @@
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { Cursor, DueIndex } from '../tasks/table/due-index.ts';
-import type { Repair } from './decide.ts';
+import { isRepair, type Repair } from './decide.ts';
 import { type Done, type ReconcilerContext, reconcile } from './reconcile.ts';
 
 export interface SweepContext extends ReconcilerContext {
@@ -157,10 +157,9 @@ async function inParallel<T>(
 type Later = 'check' | 'check_again' | 'start';
 const isLater = (done: Done): done is Later => done === 'check' || done === 'check_again' || done === 'start';
 
-function note(report: Report, done: Exclude<Done, Later>): void {
+function note(report: Report, done: Done): void {
   report.due++;
-  if (done === 'nothing' || done === 'postponed') return;
-  report.repaired[done] = (report.repaired[done] ?? 0) + 1;
+  if (isRepair(done)) report.repaired[done] = (report.repaired[done] ?? 0) + 1;
 }
 
 /** Counts an error by its name, and keeps nothing else of it. */

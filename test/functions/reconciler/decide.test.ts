@@ -105,7 +105,8 @@ describe('a working task and its run', () => {
     const late = decide(answered(), END - 30_001, run('missing'));
     expect(changeOf(late).set.dueAt).toBe(END);
     // Within the grace it is too late for any work.
-    expect(decide(answered(), END - 1, run('missing'))).toEqual({ kind: 'nothing' });
+    for (const now of [END - GRACE, END - 1])
+      expect(decide(answered(), now, run('missing'))).toEqual({ kind: 'nothing' });
   });
 
   test.each(['FAILED', 'TIMED_OUT', 'ABORTED', 'SUCCEEDED'] as const)(
@@ -177,10 +178,14 @@ describe('a tool that is a state machine', () => {
     expect(change.set).toEqual({ dueAt: now + 4 * MINUTE });
   });
 
-  test('an execution that is missing says nothing while the workflow runs (row 23)', () => {
-    const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
-    expect(decide(task, now, running(work('missing'))).kind).toBe('postponed');
-  });
+  test.each(['missing', 'RUNNING'] as const)(
+    'one that is %s says nothing while the workflow runs (row 23)',
+    (status) => {
+      const task = { ...seen, deadlineAt: T0 + 60 * MINUTE };
+      // Whatever the time of its last end: a redrive leaves it there.
+      expect(decide(task, now, running(work(status)))).toEqual(decide(task, now, run('RUNNING')));
+    },
+  );
 
   test('questions without the arguments of their round fail the task', () => {
     const asks = work('SUCCEEDED', { output: '{"inputRequests":{}}' });

@@ -41,6 +41,17 @@ describe('the end of a run (row 13)', () => {
     expect(records.get('t')?.error).toContain('Told.Later');
   });
 
+  test('whose state machine asked: the arguments of its input are kept with the questions', async () => {
+    const work = executionArn('t', 1).replace('S-standard', 'own');
+    const stateMachines = new Map([['x', work.replace(':execution:', ':stateMachine:').replace(/:t-r1$/, '')]]);
+    const { context, records, executions } = fakeContext([record()], { stateMachines });
+    const output = JSON.stringify({ inputRequests: JSON.parse(waiting().asked ?? '').inputRequests });
+    executions.put(work, { status: 'SUCCEEDED', output });
+    const asking = change({ input: roundInput(record(), '{"n":7}') ?? '' });
+    expect(await settleEnded(asking, context)).toBe('run_ended');
+    expect(records.get('t')).toMatchObject({ status: 'input_required', asked: output, arguments: '{"n":7}' });
+  });
+
   test('that could not be read fails the delivery, so that it is tried again', async () => {
     const { context } = fakeContext([record()]);
     context.store.get = async () => {
@@ -70,7 +81,9 @@ describe('the end of a run (row 13)', () => {
   });
 
   test.each<[string, Partial<StatusChange>]>([
-    ['has an input that is not of this server', { input: '{"n":1}' }],
+    ['has an input without an owner', { input: '{"taskId":"t","round":1}' }],
+    ['has an input without a task', { input: '{"owner":"o","round":1}' }],
+    ['has an input without a round', { input: '{"owner":"o","taskId":"t"}' }],
     ['has no object as its input', { input: 'null' }],
     ['has an input that is not JSON', { input: '{' }],
   ])('changes nothing where the run %s', async (_title, over) => {

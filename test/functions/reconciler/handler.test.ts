@@ -135,7 +135,9 @@ test("an AWS error text with a run's input is in neither the log nor the dead le
   expect(error).toMatchObject({ name: 'Error', message: expect.stringContaining('could not be settled') });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('planted');
   const logged = JSON.stringify(vi.mocked(console.error).mock.calls);
-  expect(logged).toContain('InvalidExecutionInput');
+  expect(JSON.parse(vi.mocked(console.error).mock.calls[0]?.[0])).toMatchObject({
+    ...{ event: 'unexpected_error', where: 'reconciler', error: 'InvalidExecutionInput' },
+  });
   expect(logged).not.toContain('planted');
   vi.unstubAllEnvs();
 });

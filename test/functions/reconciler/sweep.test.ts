@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
+import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { shardOf } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
@@ -43,7 +44,7 @@ describe('a sweep', () => {
     // Confirmed tasks stay in their records, so that the pages of this fake do not shift.
     for (const { taskId } of tasks) fake.executions.put(executionArn(taskId, 1), { status: 'RUNNING' });
     const report = await sweep(fake.clock.now + 50_000, paged(fake, 7));
-    expect(report).toMatchObject({ due: 30, left: 0, repaired: {} });
+    expect(report).toEqual({ complete: true, due: 30, left: 0, repaired: {}, errors: {} });
     expect(fake.records.all().every(({ seenRound }) => seenRound === 1)).toBe(true);
   });
 
@@ -184,6 +185,15 @@ describe('the bounds of a sweep', () => {
     expect(asked).toBe(1);
     expect(report).toMatchObject({ left: 19, errors: { ThrottlingException: 1 } });
     expect(failed(fake)).toBe(0);
+  });
+
+  test('with no room for a start on Standard, it leaves the runs alone, too: they share a quota', async () => {
+    const again = many(20).map((task) => ({ ...task, round: 2, arguments: '{}' }));
+    const fake = fakeContext(again);
+    const workflow = { ...fake.context.workflow, start: () => Promise.reject(new TooManyStarts(true)) };
+    const report = await sweep(fake.clock.now + 50_000, { ...fake.context, workflow });
+    expect(report).toMatchObject({ left: 19, errors: { TooManyStarts: 1 } });
+    expect(fake.did.filter((name) => name === 'describe')).toHaveLength(1);
   });
 
   test('with slow checks, it begins none after its end', async () => {
