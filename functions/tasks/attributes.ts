@@ -13,7 +13,8 @@ export const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadl
 
 /** Sort keys of items that are no tasks. They come before all ids of tasks, so that a list begins behind them. */
 export const SORT_KEYS = {
-  slots: '#slots',
+  /** With the number of a shard behind it. */
+  slots: '#slots#',
   full: '#slots-full',
   session: '#session',
   streams: '#streams',

@@ -139,13 +139,11 @@ export const limits = {
   refusedTasks: { most: 100, within: DAY },
   /** Slots of an owner's open tasks: see `functions/tasks/table/open-task-slots.ts`. */
   openTaskSlots: {
-    /** A set grows to this size, and to twice the open tasks, before a create searches it for free slots. */
-    small: 32,
+    /** Slots in one item. Their names and its key take less than 1 KB, so a write of it costs one unit. */
+    ofShard: 20,
     /** A task that does not exist this long after it took its slot was never created. */
     createdWithin: 60 * SECOND,
     /** An owner without a free slot is refused for this time without another search. A cancel ends it. */
     full: 2 * SECOND,
-    /** In a full set, a search reads this many of the newest slots first. */
-    newest: 10,
   },
 } as const;

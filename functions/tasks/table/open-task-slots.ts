@@ -2,6 +2,7 @@ import { SEEN, SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
+import { shardOf } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions/change.ts';
@@ -9,13 +10,14 @@ import { ifConditionHolds } from './conditional-write.ts';
 import { isKnown } from './known-record.ts';
 
 /**
- * Bounds how many unfinished tasks an owner has (C-37). One item per owner holds a set with a slot for each. A task
- * takes its slot before it is created, in one conditional write, so no race can take more slots than there are. The end
- * of a task does not free its slot: when none is left, a create searches for tasks that have ended and frees theirs. So
- * a busy owner pays for one search of some dozens of tasks per some dozens of creates.
+ * Bounds how many unfinished tasks an owner has (C-37). A task takes a slot before it is created, in one conditional write,
+ * so no race can take more slots than there are. The slots lie in shards: an item with a set of at most
+ * `limits.openTaskSlots.ofShard`, as each write costs units for the whole item. The end of a task does not free its slot: when
+ * its shard is full, a create searches for tasks that have ended and frees theirs. So a busy owner pays for one small search
+ * per some creates.
  *
- * A search that finds no free slot counts for `limits.openTaskSlots.full`: until then each create is refused after one
- * small read. That note is a separate item, because a failed condition on the set costs write units for its whole size.
+ * A search that finds no free slot among a hundred counts for `limits.openTaskSlots.full`: until then each create is refused after one
+ * small read. That note is a separate item, as a failed condition costs a write unit.
  */
 export interface OpenTaskSlotStore {
   /** False when the owner has `most` unfinished tasks. `expiresAt` in seconds since the epoch. */
@@ -25,88 +27,143 @@ export interface OpenTaskSlotStore {
 }
 
 const ATTEMPTS = 8;
+/** Records that one request reads. */
 const BATCH = 100;
 /**
  * A slot is the last 36 characters of the taskId (those before are the same for an owner) and the minute it was taken.
  */
 const ID = 36;
 const MINUTE = 60_000;
+const { ofShard } = limits.openTaskSlots;
+const SHARDS_OF_BATCH = BATCH / ofShard;
 
 const SEEN_NAMES = Object.fromEntries(SEEN.map((attribute) => [`#${attribute}`, attribute]));
 
+/** A slot that is taken, and where. */
+interface Held {
+  readonly shard: number;
+  readonly slot: string;
+}
+
 export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStore {
-  async function add(owner: string, slot: string, most: number, expiresAt: number): Promise<boolean> {
+  const keyOf = (owner: string, shard: number) => ({ owner, taskId: `${SORT_KEYS.slots}${shard}` });
+
+  async function add(owner: string, { shard, slot }: Held, most: number, expiresAt: number): Promise<boolean> {
     const update: UpdateInput = {
       TableName: table,
-      Key: { owner, taskId: SORT_KEYS.slots },
-      ConditionExpression:
-        // A repeat of the same create uses the slot of the first.
-        'attribute_not_exists(#taken) OR contains(#taken, :one) OR (size(#taken) < :most AND ' +
-        '(size(#taken) < #room OR (attribute_not_exists(#room) AND size(#taken) < :small)))',
+      Key: keyOf(owner, shard),
+      // A repeat of the same create uses the slot of the first.
+      ConditionExpression: 'attribute_not_exists(#taken) OR contains(#taken, :one) OR size(#taken) < :most',
       UpdateExpression: 'ADD #taken :slot SET #expiresAt = :expiresAt',
-      ExpressionAttributeNames: { '#taken': 'taken', '#room': 'room', '#expiresAt': 'expiresAt' },
+      ExpressionAttributeNames: { '#taken': 'taken', '#expiresAt': 'expiresAt' },
       ExpressionAttributeValues: {
         ':slot': new Set([slot]),
         ':one': slot,
-        ':most': most,
-        ':small': limits.openTaskSlots.small,
+        ':most': roomOf(shard, most),
         ':expiresAt': expiresAt,
       },
     };
     return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
-  async function taken(owner: string): Promise<string[]> {
-    const Key = { owner, taskId: SORT_KEYS.slots };
-    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
-    return Item?.taken instanceof Set ? [...(Item.taken as Set<string>)] : [];
+  async function heldIn(owner: string, shard: number): Promise<Held[]> {
+    const { Item } = await db.get({ TableName: table, Key: keyOf(owner, shard), ConsistentRead: true });
+    return heldOf(shard, Item);
   }
 
-  async function free(owner: string, slots: readonly string[], room: number): Promise<void> {
-    const update: UpdateInput = {
+  async function allHeld(owner: string): Promise<Held[]> {
+    const { Items = [] } = await db.query({
       TableName: table,
-      Key: { owner, taskId: SORT_KEYS.slots },
-      UpdateExpression: `SET #room = :room${slots.length > 0 ? ' DELETE #taken :slots' : ''}`,
-      ExpressionAttributeNames: { '#room': 'room', ...(slots.length > 0 && { '#taken': 'taken' }) },
-      ExpressionAttributeValues: { ':room': room, ...(slots.length > 0 && { ':slots': new Set(slots) }) },
-    };
-    await db.update(update);
+      KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :slots)',
+      ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+      ExpressionAttributeValues: { ':owner': owner, ':slots': SORT_KEYS.slots },
+      ConsistentRead: true,
+    });
+    return Items.flatMap((item) => heldOf(Number(String(item.taskId).slice(SORT_KEYS.slots.length)), item));
+  }
+
+  async function free(owner: string, gone: readonly Held[]): Promise<void> {
+    const shards = Map.groupBy(gone, ({ shard }) => shard);
+    const updates = [...shards].map(
+      ([shard, slots]): UpdateInput => ({
+        TableName: table,
+        Key: keyOf(owner, shard),
+        UpdateExpression: 'DELETE #taken :slots',
+        ExpressionAttributeNames: { '#taken': 'taken' },
+        ExpressionAttributeValues: { ':slots': new Set(slots.map(({ slot }) => slot)) },
+      }),
+    );
+    await Promise.all(updates.map((update) => db.update(update)));
   }
 
   /**
-   * Slots whose task has ended, was never created, or has a later slot: all of them, or, of a full set, at least as
-   * many as bring it below `most`. Newest first, as short tasks end while others stay open. A task that could not be
-   * read counts as open.
+   * Of at most a hundred slots those whose task has ended, was never created, or has a later slot. A task that could not be
+   * read counts as open, and one that ended a moment ago does, unless the read is `exact`.
    */
-  async function needless(
-    { owner, taskId }: TaskKey,
-    slots: readonly string[],
+  async function needless(key: TaskKey, held: readonly Held[], now: number, exact: boolean): Promise<Held[]> {
+    if (held.length === 0) return [];
+    const { owner, taskId } = key;
+    const last = new Map(
+      held.toSorted((a, b) => (a.slot < b.slot ? -1 : 1)).map((one) => [one.slot.slice(0, ID), one]),
+    );
+    const idOf = (slot: string) => taskId.slice(0, -ID) + slot.slice(0, ID);
+    const request = {
+      Keys: [...last.values()].map(({ slot }) => ({ owner, taskId: idOf(slot) })),
+      ConsistentRead: exact,
+      ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
+      ExpressionAttributeNames: SEEN_NAMES,
+    };
+    const got = await db.batchGet({ RequestItems: { [table]: request } });
+    const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((one) => one.taskId as string));
+    const records = new Map(
+      (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
+    );
+    const isGone = (one: Held) => {
+      if (last.get(one.slot.slice(0, ID)) !== one) return true;
+      const id = idOf(one.slot);
+      return !unread.has(id) && isOver(one.slot, records.get(id), now);
+    };
+    return held.filter(isGone);
+  }
+
+  /**
+   * A shard with room, after a search for tasks that have ended: among the tasks of the shard `own`, then of all others.
+   * Undefined if all slots are in use.
+   *
+   * @param nearlyFull called when a hundred tasks were open: the search goes on, and other creates need not do the same
+   */
+  async function shardWithRoom(
+    key: TaskKey,
+    own: number,
     most: number,
     now: number,
-  ): Promise<string[]> {
-    const last = new Map(slots.toSorted().map((slot) => [slot.slice(0, ID), slot]));
-    const gone = slots.filter((slot) => last.get(slot.slice(0, ID)) !== slot);
-    const kept = [...last.values()].reverse();
-    const idOf = (slot: string) => taskId.slice(0, -ID) + slot.slice(0, ID);
-    const enough = slots.length < most ? Number.POSITIVE_INFINITY : slots.length - most + 1;
-    let size: number = slots.length < most ? BATCH : limits.openTaskSlots.newest;
-    for (let from = 0; from < kept.length && gone.length < enough; from += size, size = BATCH) {
-      const some = kept.slice(from, from + size);
-      const request = {
-        Keys: some.map((slot) => ({ owner, taskId: idOf(slot) })),
-        // The slot of a task that was cancelled a moment ago must be found.
-        ConsistentRead: true,
-        ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
-        ExpressionAttributeNames: SEEN_NAMES,
-      };
-      const got = await db.batchGet({ RequestItems: { [table]: request } });
-      const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key.taskId as string));
-      const records = new Map(
-        (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
-      );
-      gone.push(...some.filter((slot) => !unread.has(idOf(slot)) && isOver(slot, records.get(idOf(slot)), now)));
+    nearlyFull: () => Promise<void>,
+  ): Promise<number | undefined> {
+    const { owner } = key;
+    const shards = shardsOf(most);
+    // Half the price. It may miss the end of a moment ago, so a search of all reads this shard again.
+    const exact = shards <= SHARDS_OF_BATCH;
+    const held = await heldIn(owner, own);
+    const gone = await needless(key, held, now, exact);
+    await free(owner, gone);
+    if (held.length - gone.length < roomOf(own, most)) return own;
+
+    const all = Map.groupBy(await allHeld(owner), ({ shard }) => shard);
+    const others = Array.from({ length: shards - 1 }, (_, i) => (own + 1 + i) % shards);
+    const open = (shard: number) => all.get(shard) ?? [];
+    const roomy = others.find((shard) => open(shard).length < roomOf(shard, most));
+    if (roomy !== undefined) return roomy;
+    const searched = exact ? others : [...others, own];
+    for (let from = 0; from < searched.length; from += SHARDS_OF_BATCH) {
+      if (from === SHARDS_OF_BATCH) await nearlyFull();
+      const some = searched.slice(from, from + SHARDS_OF_BATCH);
+      const ended = await needless(key, some.flatMap(open), now, true);
+      await free(owner, ended);
+      const left = (shard: number) => open(shard).length - ended.filter((one) => one.shard === shard).length;
+      const found = some.find((shard) => left(shard) < roomOf(shard, most));
+      if (found !== undefined) return found;
     }
-    return gone;
+    return undefined;
   }
 
   /** How many open tasks the last search found, if it found the owner full and still counts. */
@@ -133,22 +190,28 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     async takeSlot(key, most, now, expiresAt) {
       const { owner, taskId } = key;
       if (((await full(owner, now)) ?? 0) >= most) return false;
+      const note = () => noteFull(owner, most, now + limits.openTaskSlots.full, expiresAt);
       const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
+      const own = shardOf(taskId, shardsOf(most));
+      let shard: number | undefined = own;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        if (await add(owner, slot, most, expiresAt)) return true;
-        const slots = await taken(owner);
-        const gone = await needless(key, slots, most, now);
-        const open = slots.length - gone.length;
-        if (open >= most) {
-          await noteFull(owner, open, now + limits.openTaskSlots.full, expiresAt);
-          return false;
-        }
-        await free(owner, gone, Math.min(most, Math.max(limits.openTaskSlots.small, 2 * open)));
+        if (await add(owner, { shard, slot }, most, expiresAt)) return true;
+        shard = await shardWithRoom(key, own, most, now, note);
+        if (shard !== undefined) continue;
+        await note();
+        return false;
       }
       throw new InternalError('Too many calls at once: try again');
     },
   };
 }
+
+const shardsOf = (most: number): number => Math.ceil(most / ofShard);
+/** All shards together have as many slots as the owner may have open tasks. */
+const roomOf = (shard: number, most: number): number => Math.min(ofShard, most - shard * ofShard);
+
+const heldOf = (shard: number, item: Readonly<Record<string, unknown>> | undefined): Held[] =>
+  item?.taken instanceof Set ? [...(item.taken as Set<string>)].map((slot) => ({ shard, slot })) : [];
 
 function isOver(slot: string, record: unknown, now: number): boolean {
   const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;

@@ -68,10 +68,10 @@ describe('items of a restored table', () => {
     const { counts, items } = await copied([
       restored({ taskId: 'over', expiresAt: NOW / 1_000 }),
       restored({ taskId: 'later', expiresAt: NOW / 1_000 + 1 }),
-      { owner: 'o', taskId: '#slots' },
+      { owner: 'o', taskId: '#slots#0' },
     ]);
     expect(counts).toEqual({ ...none, read: 3, written: 2, expired: 1 });
-    expect(items.map(({ taskId }) => taskId)).toEqual(['later', '#slots']);
+    expect(items.map(({ taskId }) => taskId)).toEqual(['later', '#slots#0']);
   });
 
   const { createdAt } = task();

@@ -263,7 +263,7 @@ test('an anonymous task is told without its owner, which is its id', async () =>
 });
 
 test('other items, deleted ones and records of a later release are left alone', async () => {
-  const other = { owner: 'o', taskId: '#slots', count: 1 } as unknown as TaskRecord;
+  const other = { owner: 'o', taskId: '#slots#0', count: 1 } as unknown as TaskRecord;
   const { audit, entries, failures } = await told([
     [fresh, undefined],
     [undefined, other],

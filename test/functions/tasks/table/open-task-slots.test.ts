@@ -1,198 +1,300 @@
-import { describe, expect, test } from 'vitest';
-import { newTaskKey, sessionPartition } from '../../../../functions/tasks/ids.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { SORT_KEYS } from '../../../../functions/tasks/attributes.ts';
+import { newTaskKey, sessionPartition, shardOf } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { openTaskSlotStore } from '../../../../functions/tasks/table/open-task-slots.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { conditionFailed, fakeTable, type Input } from './fake-table.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
+import { memoryEngine, TABLE } from '../../../support/engine/memory.ts';
+import { metered } from '../../../support/engine/units.ts';
+import { conditionFailed } from './fake-table.ts';
 
 const T0 = 1_700_000_000_000;
 const EXPIRES = 1_800_000_000;
 const session = { kind: 'anonymous', session: 's' } as const;
 const owner = sessionPartition('s');
-const { small, full, newest, createdWithin } = limits.openTaskSlots;
+const { ofShard, full, createdWithin } = limits.openTaskSlots;
+const NEW = { tool: 'x', ttl: 86_400_000, timeout: 3_600_000, accepts: [], legacy: true };
 
-/** A task of the owner, each a millisecond younger than the last. */
-const taskAt = (i: number): TaskRecord =>
-  create(
-    newTaskKey(session, T0 + i),
-    { tool: 'x', ttl: 86_400_000, timeout: 3_600_000, accepts: [], legacy: true },
-    T0 + i,
-  );
-const slotOf = ({ taskId }: TaskRecord, at = T0): string => taskId.slice(-36) + Math.floor(at / 60_000).toString(36);
-const ended = (task: TaskRecord): TaskRecord => ({ ...task, status: 'completed' });
-
-/** An owner with these tasks, each in a slot. The set takes a slot only once `refusals` creates were refused. */
-function ownerOf(tasks: readonly TaskRecord[], refusals = 1) {
-  const state = {
-    slots: new Set(tasks.map((task) => slotOf(task))),
-    records: new Map<string, object>(tasks.map((task) => [task.taskId, task])),
-    unread: new Set<string>(),
-    note: undefined as Input['Item'],
-    refusals,
+/** An owner whose tasks and slots are in a table in memory. */
+function anOwner() {
+  const clock = { now: T0 };
+  const engine = memoryEngine(() => clock.now);
+  const { dynamoDb, used } = metered(engine.dynamoDb, engine.table);
+  const db = { ...dynamoDb };
+  const store = openTaskSlotStore(db, TABLE);
+  const newTask = () => create(newTaskKey(session, clock.now), NEW, clock.now);
+  const take = (task: TaskRecord, most: number) => store.takeSlot(task, most, clock.now, EXPIRES);
+  const slots = (shard: number): string[] => {
+    const item = engine.table.get({ owner: { S: owner }, taskId: { S: `${SORT_KEYS.slots}${shard}` } }, {}, false);
+    return [...((item?.taken?.SS as string[] | undefined) ?? [])];
   };
-  const table = fakeTable((command, input) => {
-    if (command === 'Get' && input.Key?.taskId === '#slots-full') return { Item: state.note };
-    if (command === 'Get') return state.slots.size > 0 && { Item: { taken: new Set(state.slots) } };
-    if (command === 'Put') state.note = input.Item;
-    if (command === 'Update' && input.UpdateExpression?.startsWith('ADD') && state.refusals-- > 0)
-      throw conditionFailed();
-    if (command !== 'BatchGet') return {};
-    const keys = input.RequestItems?.t.Keys ?? [];
-    const left = keys.filter(({ taskId }) => state.unread.has(taskId));
-    const found = keys
-      .filter(({ taskId }) => !state.unread.has(taskId))
-      .flatMap((key) => state.records.get(key.taskId) ?? []);
-    return { Responses: { t: found }, ...(left.length > 0 && { UnprocessedKeys: { t: { Keys: left } } }) };
-  });
-  const store = openTaskSlotStore(table.db, 't');
-  const next = taskAt(10_000);
   return {
-    ...{ ...table, state, store, next },
-    take: (most: number, now = T0) => store.takeSlot(next, most, now, EXPIRES),
-    /** The slots that a search gave back, and the size that it lets the set grow to. */
-    freed: () => {
-      const [values] = table.inputs('Update').flatMap(({ UpdateExpression = '', ...rest }) => {
-        const { ExpressionAttributeNames: names, ExpressionAttributeValues: given } = rest;
-        return UpdateExpression.startsWith('SET') ? [{ UpdateExpression, names, ...given }] : [];
-      }) as { UpdateExpression: string; names: object; ':room': number; ':slots'?: Set<string> }[];
-      if (values === undefined) return undefined;
-      const { UpdateExpression: update, names, ':room': room, ':slots': slots } = values;
-      return { room, slots, update, names };
+    ...{ ...engine, clock, db, used, store, newTask, take, slots },
+    /** A new task in a slot, if there is one. */
+    async begin(most: number, task = newTask()): Promise<TaskRecord | undefined> {
+      if (!(await take(task, most))) return undefined;
+      await engine.store.create(task);
+      return task;
     },
-    searched: () => table.inputs('BatchGet').map(({ RequestItems }) => RequestItems?.t.Keys.map((key) => key.taskId)),
+    async end(...tasks: readonly (TaskRecord | undefined)[]): Promise<void> {
+      for (const task of tasks) if (task) await engine.store.apply(task, cancel(clock.now));
+    },
+    taken: () => Array.from({ length: 60 }, (_, shard) => slots(shard).length).reduce((sum, some) => sum + some),
   };
 }
+type Owner = ReturnType<typeof anOwner>;
 
-const many = (count: number, of: (task: TaskRecord, i: number) => TaskRecord = (task) => task) =>
-  Array.from({ length: count }, (_, i) => of(taskAt(i), i));
-const idsOf = (tasks: readonly TaskRecord[]) => tasks.map(({ taskId }) => taskId);
+async function begun(one: Owner, count: number, most: number): Promise<TaskRecord[]> {
+  const tasks: TaskRecord[] = [];
+  for (let i = 0; i < count; i++) tasks.push((await one.begin(most)) as TaskRecord);
+  expect(tasks.filter((task) => task === undefined)).toEqual([]);
+  return tasks;
+}
+/** A task whose own shard is this one. */
+function inShard(one: Owner, shard: number, shards: number): TaskRecord {
+  for (;;) {
+    const task = one.newTask();
+    if (shardOf(task.taskId, shards) === shard) return task;
+  }
+}
 
-describe('a create that finds no slot searches for tasks that have ended (C-37)', () => {
-  test('of a full set: the newest first, and no more than it takes to free one slot', async () => {
-    const tasks = many(120, (task, i) => (i === 115 || i < 50 ? ended(task) : task));
-    const { take, searched, freed } = ownerOf(tasks);
-    expect(await take(120)).toBe(true);
-    expect(searched()).toEqual([idsOf(tasks.slice(-newest)).toReversed()]);
-    expect(freed()?.slots).toEqual(new Set([slotOf(tasks[115] as TaskRecord)]));
+describe('an owner has as many slots as it may have open tasks, over all shards (C-37)', () => {
+  test.each([1, ofShard - 1, ofShard, ofShard + 1, 100, 130])('%i', async (most) => {
+    const one = anOwner();
+    const tasks = await begun(one, most, most);
+    expect(await one.begin(most)).toBeUndefined();
+    expect(one.taken()).toBe(most);
+    // Each of them comes back, wherever it is, and only once.
+    for (const task of [tasks[0], tasks.at(-1), tasks[Math.floor(most / 2)]].slice(0, most)) {
+      await one.end(task);
+      one.clock.now += full;
+      expect(await one.begin(most)).toBeDefined();
+      one.clock.now += full;
+      expect(await one.begin(most)).toBeUndefined();
+    }
+    expect(one.taken()).toBe(most);
   });
 
-  test('of a full set whose newest are open: then the others, a hundred at a time', async () => {
-    const tasks = many(120, (task, i) => (i === 3 ? ended(task) : task));
-    const { take, searched, inputs } = ownerOf(tasks);
-    expect(await take(120)).toBe(true);
-    expect(searched().map((ids) => ids?.length)).toEqual([newest, 100, 10]);
-    expect(new Set(searched().flat())).toEqual(new Set(idsOf(tasks)));
-    // A task that was cancelled a moment ago must be found.
-    const reads = [...inputs('Get'), ...inputs('BatchGet').map(({ RequestItems }) => RequestItems?.t)];
-    expect(reads.map((read) => read?.ConsistentRead)).toEqual(reads.map(() => true));
+  test('also when more creates than slots come at once', async () => {
+    const one = anOwner();
+    const got = await Promise.allSettled(Array.from({ length: 90 }, () => one.begin(45)));
+    expect(got.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(got.filter((each) => each.status === 'fulfilled' && each.value !== undefined)).toHaveLength(45);
+    expect(one.taken()).toBe(45);
   });
 
-  test('of a set above a limit that was lowered: enough to come below it', async () => {
-    const tasks = many(40, (task, i) => (i >= 20 ? ended(task) : task));
-    const { take, freed, searched } = ownerOf(tasks);
-    expect(await take(30)).toBe(true);
-    expect(searched().map((ids) => ids?.length)).toEqual([newest, 30]);
-    expect(freed()?.slots?.size).toBe(20);
+  test('a limit that was lowered holds in each shard that is left', async () => {
+    const one = anOwner();
+    const tasks = await begun(one, 60, 60);
+    expect(await one.begin(30)).toBeUndefined();
+    await one.end(...tasks);
+    one.clock.now += full;
+    const again = [];
+    for (let task = await one.begin(30); task !== undefined; task = await one.begin(30)) again.push(task);
+    expect(again).toHaveLength(30);
+    expect(one.slots(0).length + one.slots(1).length).toBe(30);
   });
 
-  test('of a set that may still grow: all of them at once, and each one that has ended', async () => {
-    const tasks = many(small, (task, i) => (i % 2 === 0 ? ended(task) : task));
-    const { take, searched, freed } = ownerOf(tasks);
-    expect(await take(100)).toBe(true);
-    expect(searched().map((ids) => ids?.length)).toEqual([small]);
-    expect(freed()?.slots).toEqual(new Set(tasks.filter((_, i) => i % 2 === 0).map((task) => slotOf(task))));
+  test('a second call for the same task takes no second slot', async () => {
+    const one = anOwner();
+    const task = one.newTask();
+    for (let i = 0; i < 3; i++) expect(await one.take(task, 100)).toBe(true);
+    expect(one.taken()).toBe(1);
+  });
+});
+
+describe('a create costs few units', () => {
+  test('an item of slots is below 1 KB, so that each write of it takes one unit', async () => {
+    const one = anOwner();
+    await begun(one, ofShard, ofShard);
+    one.used.write = 0;
+    expect(await one.take(one.newTask(), ofShard)).toBe(false);
+    // The condition that failed on the full item, and the note.
+    expect(one.used.write).toBe(2);
+  });
+
+  test('of an owner with few open tasks: hardly more than one write and three read units', async () => {
+    const one = anOwner();
+    let open: TaskRecord[] = [];
+    const [written, read] = [[] as number[], [] as number[]];
+    for (let i = 0; i < 1_000; i++) {
+      const before = { ...one.used };
+      const task = one.newTask();
+      expect(await one.take(task, 100)).toBe(true);
+      written.push(one.used.write - before.write);
+      read.push(one.used.read - before.read);
+      await one.store.slotFreed(owner, one.clock.now);
+      one.records.set(task);
+      open.push(task);
+      if (open.length === 10) {
+        for (const { taskId } of open)
+          one.records.set({ ...(one.records.get(taskId) as TaskRecord), status: 'completed' });
+        open = [];
+      }
+      one.clock.now += 60_000;
+    }
+    const mean = (units: readonly number[]) => units.reduce((sum, each) => sum + each, 0) / units.length;
+    expect(mean(written)).toBeLessThan(1.25);
+    expect(mean(read)).toBeLessThan(3);
+  });
+
+  test('of an owner without a free slot: no more read units than docs/limits.md says', async () => {
+    const one = anOwner();
+    await begun(one, 100, 100);
+    one.used.read = 0;
+    expect(await one.take(one.newTask(), 100)).toBe(false);
+    expect(one.used.read).toBeLessThanOrEqual(105);
+  });
+});
+
+describe('a search for tasks that have ended (C-37)', () => {
+  test('reads the shard of the task first, and frees each slot there', async () => {
+    const one = anOwner();
+    const tasks = await begun(one, 40, 40);
+    const shard = 1;
+    const there = tasks.filter(({ taskId }) => one.slots(shard).some((slot) => taskId.endsWith(slot.slice(0, 36))));
+    await one.end(...tasks);
+    const batchGet = vi.spyOn(one.db, 'batchGet');
+    expect(await one.take(inShard(one, shard, 2), 40)).toBe(true);
+    const asked = batchGet.mock.calls.map(([{ RequestItems }]) =>
+      RequestItems?.[TABLE]?.Keys?.map(({ taskId }) => taskId),
+    );
+    expect(asked.map((ids) => ids?.toSorted())).toEqual([there.map(({ taskId }) => taskId).toSorted()]);
+    expect(one.slots(shard)).toHaveLength(1);
+    expect(one.slots(0)).toHaveLength(20);
+  });
+
+  test('uses the room of another shard before it reads the tasks there', async () => {
+    const one = anOwner();
+    for (let i = 0; i < ofShard; i++) await one.begin(40, inShard(one, 0, 2));
+    const batchGet = vi.spyOn(one.db, 'batchGet');
+    expect(await one.take(inShard(one, 0, 2), 40)).toBe(true);
+    expect(batchGet).toHaveBeenCalledTimes(1);
+    expect(one.slots(1)).toHaveLength(1);
   });
 
   test.each([
-    ['to twice the open tasks', 40, 1_000, 80],
-    ['never beyond the limit', 40, 50, 50],
-    ['at least to its first size', 2, 1_000, small],
-  ])('and lets the set grow: %s; DynamoDB takes no empty set and no unused name', async (_how, open, most, room) => {
-    const { take, freed } = ownerOf(many(open));
-    expect(await take(most)).toBe(true);
-    expect(freed()).toEqual({ room, slots: undefined, update: 'SET #room = :room', names: { '#room': 'room' } });
+    ['once, of an owner with few', 100],
+    ['at half the price and again exactly, of an owner with more', 120],
+  ])('reads each shard %s', async (_how, most) => {
+    const one = anOwner();
+    await begun(one, most, most);
+    const batchGet = vi.spyOn(one.db, 'batchGet');
+    expect(await one.take(one.newTask(), most)).toBe(false);
+    const reads = batchGet.mock.calls.map(([{ RequestItems }]) => RequestItems?.[TABLE]);
+    const exact = reads.filter((read) => read?.ConsistentRead === true).flatMap((read) => read?.Keys ?? []);
+    expect(new Set(exact.map(({ taskId }) => taskId)).size).toBe(most);
+    expect(exact).toHaveLength(most);
+    expect(reads[0]?.ConsistentRead).toBe(most === 100);
   });
 
-  test('in a set that is gone meanwhile', async () => {
-    const { take, searched } = ownerOf([]);
-    expect(await take(10)).toBe(true);
-    expect(searched()).toEqual([]);
+  test('gives up after eight tries, so that creates at the same time cannot keep it', async () => {
+    const one = anOwner();
+    const update = vi.spyOn(one.db, 'update').mockImplementation(() => Promise.reject(conditionFailed()));
+    await expect(one.take(one.newTask(), 10)).rejects.toMatchObject({
+      code: -32603,
+      message: 'Too many calls at once: try again',
+    });
+    expect(update).toHaveBeenCalledTimes(8);
   });
 
-  test('and gives up after eight, so that creates at the same time cannot keep it', async () => {
-    const { take, inputs } = ownerOf(many(2), 100);
-    await expect(take(10)).rejects.toMatchObject({ code: -32603, message: 'Too many calls at once: try again' });
-    expect(inputs('Update').filter(({ UpdateExpression }) => UpdateExpression?.startsWith('ADD'))).toHaveLength(8);
+  test('counts a task that throttling leaves out as open', async () => {
+    const one = anOwner();
+    const tasks = await begun(one, 3, 3);
+    await one.end(...tasks);
+    one.clock.now += 200_000;
+    const { batchGet } = one.db;
+    one.db.batchGet = async (input) => {
+      const [kept, ...rest] = input.RequestItems?.[TABLE]?.Keys ?? [];
+      const got = await batchGet({ RequestItems: { [TABLE]: { ...input.RequestItems?.[TABLE], Keys: rest } } });
+      return { ...got, UnprocessedKeys: { [TABLE]: { Keys: kept ? [kept] : [] } } };
+    };
+    expect(await one.take(one.newTask(), 3)).toBe(true);
+    expect(one.taken()).toBe(2);
   });
 
-  test('a task that throttling leaves out counts as open', async () => {
-    const tasks = many(3, ended);
-    const { take, state, freed } = ownerOf(tasks);
-    state.unread.add(tasks[1]?.taskId ?? '');
-    // By now, one that is not there was never created.
-    expect(await take(100, T0 + 200_000)).toBe(true);
-    expect(freed()?.slots).toEqual(new Set([tasks[0], tasks[2]].map((task) => task && slotOf(task))));
+  test('frees the slot of a record that this release does not understand', async () => {
+    const one = anOwner();
+    const [task] = await begun(one, 1, 1);
+    one.records.set({ ...(task as TaskRecord), version: 99 });
+    expect(await one.take(one.newTask(), 1)).toBe(true);
   });
 
-  test('a record that this release does not understand keeps no slot', async () => {
-    const [task] = many(1) as [TaskRecord];
-    const { take, state, freed } = ownerOf([task]);
-    state.records.set(task.taskId, { ...task, version: 99, status: 'paused' });
-    expect(await take(1)).toBe(true);
-    expect(freed()?.slots?.size).toBe(1);
+  test('frees the earlier slot of a task that took a second one', async () => {
+    const one = anOwner();
+    const task = one.newTask();
+    expect(await one.take(task, 2)).toBe(true);
+    one.clock.now += 120_000;
+    expect(await one.begin(2, task)).toBeDefined();
+    expect(one.taken()).toBe(2);
+    expect(await one.begin(2)).toBeDefined();
+    expect(await one.begin(2)).toBeUndefined();
   });
 
-  test('a task that took a second slot keeps the later one only', async () => {
-    const [task] = many(1) as [TaskRecord];
-    const { take, state, freed } = ownerOf([task]);
-    state.slots.add(slotOf(task, T0 + 120_000));
-    expect(await take(100)).toBe(true);
-    expect(freed()?.slots).toEqual(new Set([slotOf(task)]));
-  });
-
-  test('a task that was never created keeps its slot for a minute after the minute it took it in', async () => {
+  test('frees the slot of a task that was not created within a minute or two', async () => {
     for (const [after, isOver] of [
       [createdWithin + 60_000, false],
       [createdWithin + 60_001, true],
     ] as const) {
-      const { take, state, freed } = ownerOf(many(1));
-      state.records.clear();
-      await take(100, Math.floor(T0 / 60_000) * 60_000 + after);
-      expect(freed()?.slots?.size).toBe(isOver ? 1 : undefined);
+      const one = anOwner();
+      await one.take(one.newTask(), 1);
+      one.clock.now = Math.floor(T0 / 60_000) * 60_000 + after;
+      expect(await one.take(one.newTask(), 1)).toBe(isOver);
     }
   });
 });
 
 describe('an owner who was found full (C-37)', () => {
+  const note = (one: Owner) => one.table.get({ owner: { S: owner }, taskId: { S: SORT_KEYS.full } }, {}, false);
+
   test('is refused after one small read, until two seconds have passed', async () => {
-    const { take, state, inputs, asked } = ownerOf(many(2), 100);
-    expect(await take(2)).toBe(false);
-    expect(state.note).toEqual({ owner, taskId: '#slots-full', open: 2, until: T0 + full, expiresAt: EXPIRES });
-    const before = asked.length;
-    expect(await take(2, T0 + full - 1)).toBe(false);
-    expect(asked.length - before).toBe(1);
-    const searches = inputs('BatchGet').length;
-    expect(await take(2, T0 + full)).toBe(false);
-    expect(inputs('BatchGet').length).toBe(searches + 1);
+    const one = anOwner();
+    await begun(one, 2, 2);
+    expect(await one.take(one.newTask(), 2)).toBe(false);
+    expect(note(one)).toMatchObject({
+      open: { N: '2' },
+      until: { N: String(T0 + full) },
+      expiresAt: { N: String(EXPIRES) },
+    });
+    const before = { ...one.used };
+    one.clock.now += full - 1;
+    expect(await one.take(one.newTask(), 2)).toBe(false);
+    expect(one.used).toEqual({ read: before.read + 1, write: before.write });
+    const batchGet = vi.spyOn(one.db, 'batchGet');
+    one.clock.now += 1;
+    expect(await one.take(one.newTask(), 2)).toBe(false);
+    expect(batchGet).toHaveBeenCalledTimes(1);
   });
 
   test('is searched again once a task of it has ended; of others nothing is written', async () => {
-    const { take, state, store, inputs } = ownerOf(many(2), 100);
-    await store.slotFreed(owner, T0);
-    expect(inputs('Put')).toEqual([]);
-    await take(2);
-    await store.slotFreed(owner, T0 + 1);
-    expect(state.note).toMatchObject({ open: 0, until: 0, expiresAt: Math.ceil((T0 + 1) / 1_000) });
-    await store.slotFreed(owner, T0 + 1);
-    expect(inputs('Put')).toHaveLength(2);
+    const one = anOwner();
+    await begun(one, 2, 2);
+    await one.store.slotFreed(owner, T0);
+    expect(note(one)).toBeUndefined();
+    await one.take(one.newTask(), 2);
+    await one.store.slotFreed(owner, T0 + 1);
+    const ended = note(one);
+    expect(ended).toMatchObject({ open: { N: '0' }, until: { N: '0' } });
+    await one.store.slotFreed(owner, T0 + 1_500);
+    expect(note(one)).toEqual(ended);
   });
-});
 
-test('a slot is short: many of them share an item of 400 KB', async () => {
-  const { take, inputs, next } = ownerOf([], 0);
-  await take(10);
-  const [slot] = (inputs('Update')[0]?.ExpressionAttributeValues?.[':slot'] as Set<string>) ?? [];
-  expect(slot).toBe(slotOf(next));
-  expect(slot?.length).toBeLessThan(next.taskId.length);
+  test('counts as full once a search saw a hundred open tasks: creates at once do not all search', async () => {
+    const one = anOwner();
+    const most = 400;
+    const tasks = await begun(one, most, most);
+    const own = inShard(one, 0, most / ofShard);
+    // The last slot that a search from the first shard on comes to.
+    const last = one.slots(most / ofShard - 1)[0]?.slice(0, 36) ?? '';
+    await one.end(tasks.find(({ taskId }) => taskId.endsWith(last)));
+    expect(await one.take(own, most)).toBe(true);
+    const read = one.used.read;
+    expect(await one.take(one.newTask(), most)).toBe(false);
+    expect(one.used.read).toBe(read + 1);
+    one.clock.now += full;
+    await one.end(tasks[0]);
+    expect(await one.take(one.newTask(), most)).toBe(true);
+  });
 });

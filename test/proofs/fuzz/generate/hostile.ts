@@ -32,7 +32,7 @@ const STRINGS = [
     '\\',
   ],
   ...['accept', 'decline', 'cancel', 'working', 'tools/call', 'elicitation/create', 'r1.confirm', 'a.b', 'a.b.c', '.'],
-  ...['0'.repeat(36), 'z'.repeat(36), `${'0'.repeat(26)}_${'0'.repeat(36)}`, '#session', '#slots', 'task#', '$'],
+  ...['0'.repeat(36), 'z'.repeat(36), `${'0'.repeat(26)}_${'0'.repeat(36)}`, '#session', '#slots#0', 'task#', '$'],
 ];
 /** Numbers as text: some are more than a number can hold. */
 const NUMBERS = [

@@ -1,5 +1,6 @@
 import type { Workflow } from '../../../../functions/engine/ports.ts';
 import { describer } from '../../../../functions/reconciler/describe.ts';
+import { SORT_KEYS } from '../../../../functions/tasks/attributes.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { workflow } from '../../../../functions/tasks/aws/workflow.ts';
 import { asOf, lapse, overdue } from '../../../../functions/tasks/deadlines.ts';
@@ -279,7 +280,9 @@ const isBeside = (item: Written['after']): boolean =>
 /** A record in a line of the trace. */
 function describe(item: Written['after']): string {
   const of = (name: string) => Object.values(item[name] ?? {})[0];
-  if (item.taskId?.S === '#slots') return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  if (String(item.taskId?.S).startsWith(SORT_KEYS.slots)) {
+    return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
+  }
   if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
   if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
   const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
