@@ -86,6 +86,8 @@ export class TaskEvents extends Construct {
       eventSourceArn: stream,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: 100,
+      // The changes of one item still come in order.
+      parallelizationFactor: 4,
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       // The stream drops a record after this time. The function gives an event up before that.

@@ -35,8 +35,8 @@ const EVENT_TIMEOUT = 23 * 3_600_000;
 const ENTRIES = 10;
 
 /**
- * Publishes the changes that the stream of the tasks table reports as committed, in its order: status changes on
- * EventBridge, then the audit lines and the metrics. If EventBridge refuses an event, asks Lambda to deliver its record and
+ * Publishes the changes that the stream of the tasks table reports as committed, those of a task in their order: status changes
+ * on EventBridge, then the audit lines and the metrics. If EventBridge refuses an event, asks Lambda to deliver its record and
  * all later ones again: a change may be published twice, but is never left out. Before the stream drops a record, its
  * change is published without an event.
  */
@@ -48,7 +48,7 @@ export async function publish(
   const entries = read.flatMap(({ changes }, index) =>
     changes.flatMap((change) => {
       const entry = statusChangeEntry(change, context.server);
-      return entry === undefined ? [] : [{ entry, index }];
+      return entry === undefined ? [] : [{ entry, index, taskId: change.task.taskId }];
     }),
   );
   const refused = (await firstFailure(entries, context)) ?? Records.length;
@@ -63,19 +63,35 @@ export async function publish(
   return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
 }
 
-/** The index of the first record of which an entry was not accepted. */
-async function firstFailure(
-  entries: readonly { readonly entry: object; readonly index: number }[],
-  { putEvents }: TaskEventsContext,
-): Promise<number | undefined> {
-  for (let from = 0; from < entries.length; from += ENTRIES) {
-    const some = entries.slice(from, from + ENTRIES);
+interface Entry {
+  readonly entry: object;
+  /** Of its record. */
+  readonly index: number;
+  readonly taskId: string;
+}
+
+/**
+ * The index of the first record of which an entry was not accepted. Entries of different tasks are sent at the same time, those
+ * of one task one after the other.
+ */
+async function firstFailure(entries: readonly Entry[], { putEvents }: TaskEventsContext): Promise<number | undefined> {
+  const send = async (some: readonly Entry[]): Promise<readonly Entry[]> => {
     const accepted = await putEvents(some.map(({ entry }) => entry)).catch((error: unknown) => {
       logEvent('events_failed', errorFacts(error));
       return [];
     });
-    const refused = some.find((_one, position) => accepted[position] !== true);
-    if (refused !== undefined) return refused.index;
+    return some.filter((_one, position) => accepted[position] !== true);
+  };
+  let rest = entries;
+  while (rest.length > 0) {
+    const tasks = new Set<string>();
+    const first = rest.filter(({ taskId }) => !tasks.has(taskId) && tasks.add(taskId));
+    rest = rest.filter((one) => !first.includes(one));
+    const requests = Array.from({ length: Math.ceil(first.length / ENTRIES) }, (_, i) =>
+      send(first.slice(i * ENTRIES, (i + 1) * ENTRIES)),
+    );
+    const refused = (await Promise.all(requests)).flat();
+    if (refused.length > 0) return Math.min(...[...refused, ...rest].map(({ index }) => index));
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import type { Streams } from '../dynamodb/stream/index.ts';
 import { createPauses } from '../time/timeout.ts';
+import { lanesOf } from './lanes.ts';
 import { type PollerOptions, pollShard } from './poller.ts';
 import type { EventSourceMapping } from './types.ts';
 
@@ -17,7 +18,7 @@ export function startEventSources({ mappings, streams, ...options }: EventSource
   const poller = { ...options, pause, stopped: () => stopped };
   /** Reads the stream of one more mapping. */
   const add = (mapping: EventSourceMapping): void => {
-    for (const shard of streams.shardsOf(mapping)) {
+    for (const shard of streams.shardsOf(mapping).flatMap((one) => lanesOf(one, mapping.parallelizationFactor))) {
       pollShard(mapping, shard, poller).catch((error: unknown) => {
         options.onError(`the mapping ${mapping.logicalId} stopped: ${String(error)}`);
       });

@@ -10,6 +10,8 @@ const RETRY_ATTEMPTS = { least: -1, most: 10_000, byDefault: -1 };
 /** Seconds. "The minimum valid value for maximum record age is 60s" (API reference of CreateEventSourceMapping). */
 const RECORD_AGE = { least: -1, most: 604_800, byDefault: -1 };
 const LEAST_RECORD_AGE = 60;
+/** "Valid range: 1 to 10" (same API reference). */
+const PARALLELIZATION = { least: 1, most: 10, byDefault: 1 };
 /** Seconds (same API reference). */
 const BATCHING_WINDOW = { least: 0, most: 300, byDefault: 0 };
 /** "Maximum number of filters per event source mapping: 5 by default" ("Control which events Lambda sends"). */
@@ -26,7 +28,7 @@ export const DEFAULTS = {
   MaximumBatchingWindowInSeconds: BATCHING_WINDOW.byDefault,
   MaximumRecordAgeInSeconds: RECORD_AGE.byDefault,
   MaximumRetryAttempts: RETRY_ATTEMPTS.byDefault,
-  ParallelizationFactor: 1,
+  ParallelizationFactor: PARALLELIZATION.byDefault,
 };
 
 /** Reads the enabled mappings. Refuses, by name, an unknown property of any mapping. */
@@ -46,7 +48,7 @@ const streamsOf = ({ tables }: Specs): string[] => tables.flatMap(({ stream }) =
 /** Reads the properties of a mapping, which are also the members of a request to create one. @param streams their ARNs */
 export function readMapping(resource: Resource, specs: Specs, streams: readonly string[]): EventSourceMapping {
   const { properties, logicalId } = resource;
-  const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes, ParallelizationFactor } = properties;
+  const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes } = properties;
   const refuse = (name: string): Error => unknownValue(resource, name, properties[name]);
   const streamArn = streams.find((arn) => arn === EventSourceArn);
   if (streamArn === undefined) throw refuse('EventSourceArn');
@@ -54,7 +56,6 @@ export function readMapping(resource: Resource, specs: Specs, streams: readonly 
   if (!target) throw refuse('FunctionName');
   // A stream here keeps nothing from before its first reader, so both positions are the same.
   if (StartingPosition !== 'TRIM_HORIZON' && StartingPosition !== 'LATEST') throw refuse('StartingPosition');
-  if ((numberOf(ParallelizationFactor) ?? 1) !== 1) throw refuse('ParallelizationFactor');
   if (listOf(FunctionResponseTypes).some((type) => type !== REPORT)) throw refuse('FunctionResponseTypes');
   const number = (name: string, { least, most, byDefault }: typeof BATCH_SIZE) => {
     const value = numberOf(properties[name] ?? byDefault);
@@ -70,6 +71,7 @@ export function readMapping(resource: Resource, specs: Specs, streams: readonly 
     functionArn: target.arn,
     roleArn: target.roleArn,
     batchSize: number('BatchSize', BATCH_SIZE),
+    parallelizationFactor: number('ParallelizationFactor', PARALLELIZATION),
     batchingWindowSeconds: number('MaximumBatchingWindowInSeconds', BATCHING_WINDOW),
     maximumRetryAttempts: orInfinite(number('MaximumRetryAttempts', RETRY_ATTEMPTS)),
     maximumRecordAgeSeconds: orInfinite(age),

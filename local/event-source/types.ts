@@ -7,6 +7,8 @@ export interface EventSourceMapping {
   readonly functionArn: string;
   readonly roleArn: string;
   readonly batchSize: number;
+  /** Batches of a shard that the function gets at the same time. */
+  readonly parallelizationFactor: number;
   readonly batchingWindowSeconds: number;
   /** Infinite if the template gives none. */
   readonly maximumRetryAttempts: number;

@@ -19,6 +19,7 @@ test('the table has a stream with both images, and the function reads it from it
   template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
     StartingPosition: 'TRIM_HORIZON',
     BatchSize: 100,
+    ParallelizationFactor: 4,
     BisectBatchOnFunctionError: true,
     FunctionResponseTypes: ['ReportBatchItemFailures'],
     MaximumRecordAgeInSeconds: 86_400,

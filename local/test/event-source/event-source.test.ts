@@ -64,8 +64,8 @@ test('a function gets the changes of a table, in the shape of AWS', async () => 
   ]);
 });
 
-test('the changes of an item come in order, beside changes of other items', async () => {
-  const { cloud, client, events } = await start({ mapping: { BatchSize: 3 } });
+test.each([1, 4])('the changes of an item come in order, beside others, with %i batches at once', async (factor) => {
+  const { cloud, client, events } = await start({ mapping: { BatchSize: 3, ParallelizationFactor: factor } });
   const owners = Array.from({ length: 8 }, (_, index) => `o${index}`);
   await Promise.all(
     owners.map(async (owner) => {
@@ -159,7 +159,7 @@ describe('a cloud is refused at start', () => {
     ['without a position', { StartingPosition: undefined }, unknown('StartingPosition undefined')],
     ['for an empty batch', { BatchSize: 0 }, unknown('BatchSize 0')],
     ['for too large a batch', { BatchSize: 10_001 }, unknown('BatchSize 10001')],
-    ['for more than one batch at once', { ParallelizationFactor: 2 }, unknown('ParallelizationFactor 2')],
+    ['for more than ten batches at once', { ParallelizationFactor: 11 }, unknown('ParallelizationFactor 11')],
     ['for too short an age', { MaximumRecordAgeInSeconds: 59 }, unknown('MaximumRecordAgeInSeconds 59')],
     ['for too many retries', { MaximumRetryAttempts: 10_001 }, unknown('MaximumRetryAttempts 10001')],
     ['for too long a window', { MaximumBatchingWindowInSeconds: 301 }, unknown('MaximumBatchingWindowInSeconds 301')],

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { AwsError } from '../../aws-error.ts';
 import type { Entry } from '../../dynamodb/stream/index.ts';
 import { createShard } from '../../dynamodb/stream/shard.ts';
+import { lanesOf } from '../../event-source/lanes.ts';
 import { type PollerOptions, pollShard } from '../../event-source/poller.ts';
 import type { EventSourceMapping } from '../../event-source/types.ts';
 import { noFaults } from '../../faults/index.ts';
@@ -15,6 +16,7 @@ const MAPPING: EventSourceMapping = {
   functionArn: 'arn:fn',
   roleArn: 'arn:role',
   batchSize: 100,
+  parallelizationFactor: 1,
   batchingWindowSeconds: 0,
   maximumRetryAttempts: 2,
   maximumRecordAgeSeconds: Number.POSITIVE_INFINITY,
@@ -92,7 +94,8 @@ async function poll(entries: readonly Entry[], more: Partial<EventSourceMapping>
     stopped = true;
     end();
   };
-  void pollShard({ ...MAPPING, ...more }, shard, options);
+  const mapping = { ...MAPPING, ...more };
+  for (const lane of lanesOf(shard, mapping.parallelizationFactor)) void pollShard(mapping, lane, options);
   await drained;
   const dead = queues.messages.get('dead')?.map(({ body }) => JSON.parse(body)) ?? [];
   return { batches, dead, errors, pauses, shard };
@@ -102,6 +105,25 @@ const entries = (count: number, more: object = {}) => Array.from({ length: count
 test('records come in batches of the size, in their order', async () => {
   const { batches } = await poll(entries(5), { batchSize: 2 }, () => OK);
   expect(batches).toEqual([[0, 1], [2, 3], [4]]);
+});
+
+test('with several batches at once, one that fails delays the later records of its items only', async () => {
+  // Twenty items, of each a record in the first half and one in the second.
+  const both = entries(40).map((entry, id) => {
+    const Keys = { id: { N: String(id % 20) } };
+    return { ...entry, record: { ...entry.record, dynamodb: { ...entry.record.dynamodb, Keys } } };
+  });
+  const failing: number[] = [];
+  const answer: Answer = (ids) => {
+    if (failing.length < 3 && ids.includes(0)) return failing.push(...ids) > 0 ? FAILED : OK;
+    return OK;
+  };
+  const { batches } = await poll(both, { batchSize: 5, parallelizationFactor: 4 }, answer);
+  const order = batches.flat();
+  for (let item = 0; item < 20; item++) expect(order.lastIndexOf(item + 20)).toBeGreaterThan(order.lastIndexOf(item));
+  const again = order.lastIndexOf(0);
+  expect(order.slice(0, again).filter((id) => id >= 20).length).toBeGreaterThan(0);
+  expect(batches.every((ids) => ids.length <= 5)).toBe(true);
 });
 
 test('a batch ends before 6 MB', async () => {

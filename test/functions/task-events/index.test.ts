@@ -306,6 +306,41 @@ test('from the first change that is not accepted on, all are delivered again, an
   expect(audit.map(({ taskId }) => taskId)).toEqual(tasks.slice(0, 10).map(({ taskId }) => taskId));
 });
 
+test('events of different tasks go at the same time, those of one task one after the other', async () => {
+  const tasks = Array.from({ length: 25 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
+  const writes = tasks.flatMap((task) => [[undefined, task] as const, change(task, cancel(T0 + 1))]);
+  const open: (() => void)[] = [];
+  const requests: number[] = [];
+  const telling = told(writes, async (some) => {
+    requests.push(some.length);
+    await new Promise<void>((answer) => open.push(answer));
+    return some.map(() => true);
+  });
+  const answerAll = async () => {
+    await vi.waitFor(() => expect(open).toHaveLength(3));
+    for (const answer of open.splice(0)) answer();
+  };
+  await answerAll();
+  await answerAll();
+  const { details, failures } = await telling;
+  expect(requests).toEqual([10, 10, 5, 10, 10, 5]);
+  expect(failures).toEqual([]);
+  const seen = Map.groupBy(details, ({ taskId }) => taskId);
+  expect([...seen.values()].map((all) => all.map(({ status }) => status))).toEqual(
+    Array(25).fill(['working', 'cancelled']),
+  );
+});
+
+test('a change whose event waits for another one of its task is delivered again with it', async () => {
+  const [one, other] = [fresh, { ...fresh, taskId: 'u' }];
+  // The end of the first task would go after the beginning of the second one, which is refused.
+  const writes = [[undefined, one] as const, change(one, cancel(T0 + 1)), [undefined, other] as const];
+  const { audit, entries, failures } = await told(writes, async (some) => some.map((_entry, index) => index === 0));
+  expect(entries).toHaveLength(1);
+  expect(failures).toEqual(['2']);
+  expect(audit).toMatchObject([{ action: 'created' }]);
+});
+
 test('with EventBridge out of reach nothing is told, and all of it is delivered again', async () => {
   const { audit, metrics, failures } = await told([[undefined, fresh]], () => Promise.reject(new Error(SECRET)));
   expect([audit, metrics, failures]).toEqual([[], [], ['1']]);
