@@ -3,7 +3,15 @@ import { limits } from '../tasks/limits.ts';
 import { logUnexpected } from '../tasks/log.ts';
 import type { ServerContext } from './context.ts';
 import { corsHeaders, originAllowed, preflight } from './http/cors.ts';
-import { acceptsJson, acceptsStream, emptyReply, type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
+import {
+  accepted,
+  acceptsJson,
+  acceptsStream,
+  type HttpReply,
+  type HttpRequest,
+  jsonReply,
+  notOffered,
+} from './http/http.ts';
 import { STREAM_HEADERS } from './http/sse.ts';
 import { principalOf } from './identity/caller.ts';
 import { senderOf } from './identity/session.ts';
@@ -66,12 +74,12 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
     const sender = hasNoSession(message) ? { request, principal } : await senderOf(request, principal, server);
     if (message.kind === 'notification') {
       await revision.notice?.(message, sender, server);
-      return emptyReply(202);
+      return accepted();
     }
     if (message.kind === 'response') {
       if (revision.accept === undefined) throw new InvalidRequest('2026-07-28 has no requests of the server to answer');
       await revision.accept(message, sender, server);
-      return emptyReply(202);
+      return accepted();
     }
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const { era, version } = classify(message, named, sender.session?.version);
@@ -93,8 +101,6 @@ function hasNoSession(message: RpcMessage): boolean {
   const version = namedVersion(message);
   return message.method === 'initialize' || (typeof version === 'string' && !LEGACY_VERSIONS.includes(version));
 }
-
-const notOffered = () => emptyReply(405, { allow: 'POST' });
 
 /** Checks headers and size (docs/protocol.md 1.5). Without an Accept header, both types are fine. */
 function checkTransport(request: HttpRequest): void {

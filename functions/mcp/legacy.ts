@@ -8,7 +8,7 @@ import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import { refuseAnswer } from '../tasks/transitions/answers.ts';
 import { failAsSeen } from '../tasks/transitions/end.ts';
 import type { Call, ServerContext } from './context.ts';
-import { acceptsStream, emptyReply, type HttpReply, jsonReply } from './http/http.ts';
+import { acceptsStream, type HttpReply, jsonReply, notOffered } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Sender } from './identity/session.ts';
 import { methods } from './methods/index.ts';
@@ -65,7 +65,7 @@ async function stream(sender: Sender, server: ServerContext): Promise<HttpReply>
   const eventId = sender.request.headers['last-event-id'];
   const held = eventId === undefined ? undefined : await openHeld(sender, eventId, server);
   if (held === undefined) return streamOfSession(eventId, sender, server);
-  if (held.answered) return emptyReply(405, { allow: 'POST' });
+  if (held.answered) return notOffered();
   server.pollLimit.countShown(held);
   // A missing scope must be found before the stream starts, while the HTTP status can still change. The stream reports
   // all other errors.
@@ -85,7 +85,7 @@ async function streamOfSession(eventId: string | undefined, sender: Sender, serv
   // Stryker disable next-line ObjectLiteral,StringLiteral: this stream does not read its request
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = callOf(message, session?.version ?? '', sender);
-  if (!offersSessionStream(call, server) || !acceptsStream(request)) return emptyReply(405, { allow: 'POST' });
+  if (!offersSessionStream(call, server) || !acceptsStream(request)) return notOffered();
   // Before any read: a client could come back with one event id again and again.
   server.pollLimit.countList(call.principal, call.session);
   const { expires = 0 } = session ?? {};
@@ -93,7 +93,7 @@ async function streamOfSession(eventId: string | undefined, sender: Sender, serv
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);
   if (cursor === undefined) {
     server.audit('denied', { owner: listPartition(principal), reason: 'event_id' });
-    return emptyReply(405, { allow: 'POST' });
+    return notOffered();
   }
   return streamReply(new EventStream(sessionStream(cursor, call, server)), server);
 }

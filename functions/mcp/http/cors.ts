@@ -1,4 +1,4 @@
-import { emptyReply, type HttpReply, type HttpRequest } from './http.ts';
+import type { HttpReply, HttpRequest } from './http.ts';
 
 const ALLOWED_HEADERS = [
   'authorization',
@@ -32,11 +32,17 @@ export function corsHeaders(request: HttpRequest): Record<string, string> {
 export function preflight(request: HttpRequest): HttpReply {
   const asked = (request.headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
   const params = asked.map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
-  return emptyReply(204, {
-    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
-    'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
-    'access-control-max-age': '7200',
-  });
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/plain',
+      'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+      'access-control-allow-headers': [...ALLOWED_HEADERS, ...params].join(', '),
+      'access-control-max-age': '7200',
+    },
+    // A streamed answer without a body may end late on AWS.
+    body: '\n',
+  };
 }
 
 function matches(origin: string, pattern: string): boolean {

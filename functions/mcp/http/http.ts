@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import { InvalidRequest } from '../../tasks/errors.ts';
+import { errorMessage } from '../protocol/jsonrpc.ts';
 
 /** A caller that API Gateway has verified. What a client says about itself does not count (G-14). */
 export interface Caller {
@@ -26,8 +28,13 @@ export function jsonReply(status: number, body: unknown, headers: Readonly<Recor
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-export function emptyReply(status: number, headers: Readonly<Record<string, string>> = {}): HttpReply {
-  return { status, headers, body: '' };
+/** The answer to what needs none: the only one without a body, as the protocol wants it. */
+export const accepted = (): HttpReply => ({ status: 202, headers: {}, body: '' });
+
+/** The answer to a method, or to a stream, that is not offered. A streamed answer without a body may end late on AWS. */
+export function notOffered(): HttpReply {
+  const { status, body } = errorMessage(undefined, new InvalidRequest('Only POST is offered here', 405));
+  return jsonReply(status, body, { allow: 'POST' });
 }
 
 /** Whether the client accepts this type. Without an Accept header it accepts all. */

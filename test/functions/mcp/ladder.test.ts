@@ -82,7 +82,8 @@ describe('the ladder of docs/protocol.md 1.1 (A-03, D-01, D-09)', () => {
   });
 
   test.each(['GET', 'DELETE', 'PUT', 'PATCH'])('row 4: %s is not offered (B-06, B-09)', async (method) => {
-    expect(await send('', {}, method)).toMatchObject({ status: 405, headers: { allow: 'POST' }, body: '' });
+    const json = { error: { code: -32600, message: 'Only POST is offered here' } };
+    expect(await send('', {}, method)).toMatchObject({ status: 405, headers: { allow: 'POST' }, json });
   });
 
   test.each([H('2025-11-25'), H('2026-07-28'), {}])(

@@ -57,13 +57,14 @@ describe('what a browser may see (A-23)', () => {
     expect(
       preflight(from('https://a.example', asked === undefined ? {} : { 'access-control-request-headers': asked })),
     ).toEqual({
-      status: 204,
+      status: 200,
       headers: {
+        'content-type': 'text/plain',
         'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
         'access-control-allow-headers': headers,
         'access-control-max-age': '7200',
       },
-      body: '',
+      body: '\n',
     });
   });
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import {
+  accepted,
   acceptsJson,
   acceptsStream,
-  emptyReply,
   type HttpRequest,
   jsonReply,
+  notOffered,
   trimmed,
 } from '../../../../functions/mcp/http/http.ts';
 
@@ -39,11 +40,14 @@ test.each([
   expect(trimmed(value)).toBe(text);
 });
 
-test('a reply is JSON, unless its headers say otherwise, or it is empty', () => {
+test('a reply is JSON, unless its headers say otherwise; only 202 has no body (A-06)', () => {
   expect(jsonReply(201, { a: 1 }, { b: 'c' })).toEqual({
     ...{ status: 201, headers: { 'content-type': 'application/json', b: 'c' }, body: '{"a":1}' },
   });
   expect(jsonReply(200, [])).toEqual({ status: 200, headers: { 'content-type': 'application/json' }, body: '[]' });
-  expect(emptyReply(202)).toEqual({ status: 202, headers: {}, body: '' });
-  expect(emptyReply(202, { a: 'b' })).toEqual({ status: 202, headers: { a: 'b' }, body: '' });
+  expect(accepted()).toEqual({ status: 202, headers: {}, body: '' });
+  expect(notOffered()).toEqual({
+    ...{ status: 405, headers: { 'content-type': 'application/json', allow: 'POST' } },
+    body: '{"jsonrpc":"2.0","error":{"code":-32600,"message":"Only POST is offered here"}}',
+  });
 });

@@ -29,7 +29,10 @@ interface RpcError {
  */
 const STATUSES: ReadonlyMap<number, Readonly<Record<Era, readonly number[]>>> = new Map([
   [-32700, { '2025-11-25': [400], '2026-07-28': [400] }],
-  [-32600, { '2025-11-25': [400, 403, 404, 406, 413, 415, 429], '2026-07-28': [400, 403, 404, 406, 413, 415, 429] }],
+  [
+    -32600,
+    { '2025-11-25': [400, 403, 404, 405, 406, 413, 415, 429], '2026-07-28': [400, 403, 404, 405, 406, 413, 415, 429] },
+  ],
   [-32601, { '2025-11-25': [200], '2026-07-28': [200, 404] }],
   [-32602, { '2025-11-25': [200, 400], '2026-07-28': [200, 400] }],
   [-32603, { '2025-11-25': [200], '2026-07-28': [200] }],
@@ -117,6 +120,7 @@ function statusProblems(request: WireRequest, answer: WireAnswer, errors: readon
   const { status, headers, text } = answer;
   const sent = asAgreed(Object.fromEntries(joined(request.headers)));
   const { era } = classify(request.body?.toString('utf8'), (name) => sent[name]);
+  if (status === 405 && headers.allow === undefined) return ['405 without Allow'];
   // On a stream nothing but the code is left to say it.
   const [first] = isStream(answer) ? [] : errors;
   const unknown = errors.filter(({ code }) => !STATUSES.has(code)).map(({ code }) => `the error code ${code}`);
@@ -129,10 +133,6 @@ function statusProblems(request: WireRequest, answer: WireAnswer, errors: readon
       return unknown;
     case 202:
       return text === '' && request.method === 'POST' ? [] : ['202 with a body, or to what was not posted'];
-    case 204:
-      return request.method === 'OPTIONS' ? [] : [`204 to ${request.method}`];
-    case 405:
-      return headers.allow === undefined ? ['405 without Allow'] : [];
     case 431:
       return [];
     default:
@@ -148,7 +148,7 @@ function unexpected(
   errors: readonly RpcError[],
 ): string[] {
   const codes = errors.map(({ code }) => code);
-  if (codes.length === 0 && (answer.status < 300 || (answer.status === 405 && method !== 'POST'))) return [];
+  if (answer.status === 405 ? method !== 'POST' : codes.length === 0 && answer.status < 300) return [];
   const wrong = codes.filter((code) => !expects.includes(code));
   if (codes.length > 0 && wrong.length === 0) return [];
   return [`HTTP ${answer.status} ${wrong.join(', ')} to a request that is in order`];
