@@ -98,7 +98,7 @@ export class McpTaskServer extends ServerMetrics {
     if (encryptionKey !== undefined) admitServices(this, encryptionKey);
     this.table = taskTable(this, props);
     this.results = resultBucket(this, this.#settings.maxTtl, props);
-    const rotateAfter = keyRotation(props, this.#settings.maxTtl);
+    const rotateAfter = keyRotation(props);
     this.signingKey = new SigningKey(this, 'SigningKey', { rotateAfter, storage }).secret;
     const { table, results, signingKey } = this;
     const { inlineWindow, holdCap } = this.#settings;
@@ -144,6 +144,7 @@ export class McpTaskServer extends ServerMetrics {
       serverName,
       storage,
       eventBus: props.eventBus,
+      reconciler: this.reconciler.function,
     });
     const workflow = (id: string, engine: Engine) =>
       new ToolWorkflow(this, id, {

@@ -20,7 +20,7 @@ export interface McpTaskServerProps extends OperationProps {
   /** Instructions for the model: how to use the server. @default none */
   readonly instructions?: string;
   /**
-   * The longest ttl that a client can ask for, and the longest time that work can take; at most 7 days. A task whose work
+   * The longest ttl that a client can ask for, and the longest time that work can take; at most 366 days. A task whose work
    * takes all of it can be read for 5 more minutes. @default 24 hours
    */
   readonly maxTtl?: Duration;
@@ -67,8 +67,7 @@ export interface OperationProps extends StorageProps {
   readonly deletionProtection?: boolean;
   /**
    * How often the key is replaced that signs session ids, cursors and the like. Signatures of the last key stay valid,
-   * so this must be a day longer than the longest life of all that is signed: `maxTtl`, or the 24 hours of a session.
-   * At most 365 days, in whole hours. @default 90 days
+   * so this must be a day longer than the 24 hours of a session. At most 365 days, in whole hours. @default 90 days
    */
   readonly keyRotation?: Duration;
   /**

@@ -45,8 +45,8 @@ export function publicUrlOf({ publicUrl, domain }: McpTaskServerProps): string |
 }
 
 /** Checks how often the signing key is replaced. */
-export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps, maxTtl: number): Duration {
-  const least = Math.max(maxTtl, limits.session) + DAY;
+export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskServerProps): Duration {
+  const least = limits.session + DAY;
   const ms = asked.toMilliseconds();
   // The shortest unit of Secrets Manager is an hour.
   if (ms >= least && ms <= 365 * DAY && ms % (DAY / 24) === 0) return asked;

@@ -30,6 +30,8 @@ export interface TaskEventsProps {
   /** The name of the server: a dimension of the metrics, and a part of each event. */
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
+  /** Begins the next round of a task that has all it waits for. */
+  readonly reconciler: IFunction;
   readonly storage: StorageProps;
 }
 
@@ -45,7 +47,8 @@ export class TaskEvents extends Construct {
   /** The alarms of this function. They have no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
 
-  constructor(scope: Construct, id: string, { table, results, serverName, eventBus, storage }: TaskEventsProps) {
+  constructor(scope: Construct, id: string, props: TaskEventsProps) {
+    const { table, results, serverName, eventBus, reconciler, storage } = props;
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -61,6 +64,7 @@ export class TaskEvents extends Construct {
         environment: {
           SERVER_NAME: serverName,
           EVENT_BUS: bus.eventBusArn,
+          RECONCILER: reconciler.functionName,
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
         },
@@ -76,6 +80,7 @@ export class TaskEvents extends Construct {
     // This action has no resource in IAM.
     allow(this.function, ['dynamodb:ListStreams'], '*');
     allow(this.function, ['events:PutEvents'], bus.eventBusArn);
+    allow(this.function, ['lambda:InvokeFunction'], reconciler.functionArn);
     allow(this.function, ['dynamodb:GetItem', 'dynamodb:UpdateItem'], table.tableArn);
     allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));

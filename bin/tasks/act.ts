@@ -7,7 +7,6 @@ import type { OperatorContext } from '../../functions/operator/context.ts';
 import { findTask, isWholeId } from '../../functions/operator/find.ts';
 import { readTask } from '../../functions/operator/show.ts';
 import type { TaskKey } from '../../functions/tasks/record.ts';
-import { STATUSES } from '../../functions/tasks/record.ts';
 import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { oneLine, span } from './text.ts';
@@ -99,8 +98,8 @@ async function chosen(
     throw new UsageError(`${verb} takes ids of tasks, or filters such as --tool NAME --older-than 1h`);
   const max = textOf(values.max);
   const filter = filterOf(values, context.now());
-  const wanted =
-    verb === 'rerun' && filter.statuses === undefined ? { ...filter, statuses: STATUSES.slice(3, 4) } : filter;
+  const wanted: typeof filter =
+    verb === 'rerun' && filter.statuses === undefined ? { ...filter, statuses: ['failed'] } : filter;
   const { keys, more } = await selected(wanted, max === undefined ? MAX : count('--max', max), context);
   return values.yes === true && values['dry-run'] !== true ? { all: keys } : { only: keys, more };
 }

@@ -1,4 +1,3 @@
-import { asOf } from '../tasks/deadlines.ts';
 import { traitsOf } from '../tasks/engines.ts';
 import { TooManyStarts, Unavailable } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
@@ -134,6 +133,10 @@ export type Start = 'started' | 'taken' | 'gone';
 
 type StartContext = Pick<EngineContext, 'toolEngine' | 'workflow' | 'inputs'>;
 
+/** What a start needs that follows its write. */
+export type ClaimContext = StartContext &
+  Pick<EngineContext, 'now'> & { readonly store: Pick<RunContext['store'], 'applyBlind'> };
+
 /** Starts the current round once more, from what is stored. Throws InputLost, ResultStoreError. */
 export async function startAgain(record: TaskRecord, context: StartContext): Promise<Start> {
   const start = await storedStart(record, context);
@@ -188,37 +191,6 @@ async function note(change: Change, record: TaskRecord, context: RunContext): Pr
 }
 
 /**
- * Called on reads. If the request that answered a task crashed before its start, this starts the round now
- * (docs/crash-table.md, row 16). Errors are only logged: the sweep tries again. Of many tasks it starts `limits.restarts`, as
- * each start is also a write. The sweep starts the others.
- */
-export async function startIfCrashed(records: readonly TaskRecord[], context: RunContext): Promise<void> {
-  const crashed = records.filter((record) => mayHaveCrashed(record, context));
-  await Promise.all(crashed.slice(0, limits.restarts).map((record) => startCrashed(record, context)));
-}
-
-function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
-  const { round, updatedAt, deadlineAt } = record;
-  const now = context.now();
-  // A second start would run beside the first one. The sweep starts a round without a note of its start.
-  if (!traitsOf(record).idempotentStart) return false;
-  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
-  return asOf(record, now)?.status === 'working';
-}
-
-async function startCrashed(record: TaskRecord, context: RunContext): Promise<void> {
-  const now = context.now();
-  try {
-    // If the execution exists but has ended, the sweep handles it.
-    if ((await startAgain(record, context)) !== 'started') return;
-    // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
-    if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, context);
-  } catch (error) {
-    context.log('restart_failed', { tool: record.tool, error: (error as Error).name });
-  }
-}
-
-/**
  * Starts a round after `change` is written, and only if that write won: each start is one more run. A crash between write
  * and start costs the time of one run. So does a start without an answer: its run may have begun. One that was surely
  * refused is tried again a minute later. Throws what the start throws.
@@ -228,7 +200,7 @@ async function startCrashed(record: TaskRecord, context: RunContext): Promise<vo
 export async function claimRound(
   record: TaskRecord,
   change: Change,
-  context: StartContext & Pick<EngineContext, 'now'> & { readonly store: Pick<RunContext['store'], 'applyBlind'> },
+  context: ClaimContext,
 ): Promise<'started' | 'lost' | 'gone'> {
   const { store, now } = context;
   const claimed = after(record, change);

@@ -87,7 +87,9 @@ export async function progressIn(
   messages: boolean,
   { reads }: OperatorContext,
 ): Promise<ReadonlyMap<string, Progress>> {
-  const working = tasks.flatMap((stored) => recordOf(stored) ?? []).filter(({ status }) => status === 'working');
+  const working = tasks
+    .flatMap((stored) => recordOf(stored) ?? [])
+    .filter(({ status }) => status === 'working' || status === 'waiting');
   const reports = await reads.progressOfMany(working, messages);
   return new Map(
     working.flatMap((record) => {

@@ -27,7 +27,7 @@ export function momentsOf(record: TaskRecord, runs: readonly RunFacts[]): Moment
 
 /** How far the clocks of AWS may differ within one run, in ms. */
 const CLOCKS = 1_000;
-const OUTCOMES: readonly string[] = ['asked', 'completed', 'failed'];
+const OUTCOMES: readonly string[] = ['asked', 'waits', 'completed', 'failed'];
 
 /** The failed attempts of a round come before the outcome that its workflow writes, whatever the clocks say. */
 function failuresBefore({ what, at, by, round = 1 }: Moment, runs: readonly RunFacts[]): number[] {
@@ -40,7 +40,7 @@ function failuresBefore({ what, at, by, round = 1 }: Moment, runs: readonly RunF
 
 /** In one millisecond: what starts a run, its start, its attempts, its outcome, its end. */
 function rankOf({ what }: Moment): number {
-  const order = [['created', 'answered'], ['run started'], ['attempt failed'], OUTCOMES];
+  const order = [['created', 'answered', 'resumed'], ['run started'], ['attempt failed'], OUTCOMES];
   const rank = order.findIndex((names) => names.includes(what));
   return rank === -1 ? order.length : rank;
 }

@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { OPEN } from '../tasks/record.ts';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
 import { isKnown } from '../tasks/table/known-record.ts';
 import { isTerminal } from '../tasks/transitions/change.ts';
@@ -68,8 +69,11 @@ function put(TableName: string, item: Item): PutCommand {
     TableName,
     Item: item,
     // A later task under the same idempotency key has another createdAt.
-    ConditionExpression: `${missing} OR (#createdAt = :createdAt AND #status IN (:working, :waiting))`,
+    ConditionExpression: `${missing} OR (#createdAt = :createdAt AND #status IN (${OPEN.map((status) => `:${status}`).join(', ')}))`,
     ExpressionAttributeNames: { '#taskId': 'taskId', '#createdAt': 'createdAt', '#status': 'status' },
-    ExpressionAttributeValues: { ':createdAt': item.createdAt, ':working': 'working', ':waiting': 'input_required' },
+    ExpressionAttributeValues: {
+      ':createdAt': item.createdAt,
+      ...Object.fromEntries(OPEN.map((status) => [`:${status}`, status])),
+    },
   });
 }

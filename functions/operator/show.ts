@@ -75,7 +75,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const seenAs = seen === undefined ? 'gone' : seen.status;
   const [runs, report] = await Promise.all([
     runsOf(record, RUNS, context),
-    record.status === 'working' ? context.reads.progress(record, payload) : undefined,
+    record.status === 'working' || record.status === 'waiting' ? context.reads.progress(record, payload) : undefined,
   ]);
   const facts = context.server.tools.get(record.tool);
   const [whole, errors = []] = payload
@@ -158,12 +158,13 @@ async function visitsOfRun(
   }
 }
 
-/** Undefined: it has not reported in this round, or does not work. */
+/** Undefined: it has not reported since its last question, or does not work. */
 export function progressOf(
-  { status, round }: Pick<TaskRecord, 'status' | 'round'>,
+  { status, round, reportsFrom = round }: Pick<TaskRecord, 'status' | 'round' | 'reportsFrom'>,
   report: Report | undefined,
 ): Progress | undefined {
-  if (status !== 'working' || report?.round !== round) return undefined;
+  if ((status !== 'working' && status !== 'waiting') || report === undefined) return undefined;
+  if (!(Number(report.round) >= reportsFrom && Number(report.round) <= round)) return undefined;
   const { updatedAt, progress, progressTotal, statusMessage } = report;
   return {
     at: Number(updatedAt),

@@ -4,8 +4,8 @@ import type { Attempt, RunFacts } from './runs.ts';
 import type { Story } from './show.ts';
 import { byState, type StateVisit, type Try } from './states.ts';
 
-/** What a task waits for: a person's answer, AWS and the server, or its tool. */
-export type Waiting = 'people' | 'aws' | 'tool';
+/** What a task waits for: a person's answer, the clock, AWS and the server, or its tool. */
+export type Waiting = 'people' | 'clock' | 'aws' | 'tool';
 
 /** Times in ms since the epoch. */
 export interface Span {
@@ -16,10 +16,10 @@ export interface Span {
   readonly error?: string;
 }
 
-/** The spans of one round, of one wait for an answer, or of the visits to one state of a state machine that is a tool. */
+/** The spans of one round, of one wait for an answer or for the clock, or of the visits to one state of a state machine that is a tool. */
 export interface Lane {
   readonly round: number;
-  readonly kind: 'round' | 'question' | 'state';
+  readonly kind: 'round' | 'question' | 'wait' | 'state';
   /** Of a state. */
   readonly name?: string;
   /** How often the round was in that state. */
@@ -62,8 +62,8 @@ export function timelineOf(story: Told, now: number): Timeline {
     };
     const started = startOf(story, n);
     if (started === undefined && n < round) continue;
-    const asked = story.happened.find((moment) => moment.what === 'asked' && (moment.round ?? 1) === n)?.at;
-    const ended = asked ?? (n === round ? to : (startOf(story, n + 1) ?? to));
+    const [asked, waits] = [momentOf(story, n, 'asked'), momentOf(story, n, 'waits')];
+    const ended = asked ?? waits ?? (n === round ? to : (startOf(story, n + 1) ?? to));
     const run = story.runs.find((one) => one.round === n);
     for (const { from, to: over = ended, error } of attemptsOf(run, started, ended)) {
       until(from, 'aws');
@@ -72,9 +72,15 @@ export function timelineOf(story: Told, now: number): Timeline {
     until(ended, 'aws');
     if (spans.length > 0) lanes.push({ round: n, kind: 'round', spans: spans.splice(0) });
     lanes.push(...stateLanes(n, run?.visits ?? [], Math.min(ended, to)));
-    if (asked === undefined) continue;
-    until(answeredAt(story, n) ?? (n === round ? to : (startOf(story, n + 1) ?? to)), 'people');
-    if (spans.length > 0) lanes.push({ round: n, kind: 'question', spans });
+    const after = n === round ? to : (startOf(story, n + 1) ?? to);
+    if (asked !== undefined) {
+      until(answeredAt(story, n) ?? after, 'people');
+      if (spans.length > 0) lanes.push({ round: n, kind: 'question', spans: spans.splice(0) });
+    }
+    const resumed = momentOf(story, n, 'resumed');
+    if (waits === undefined && resumed === undefined) continue;
+    until(resumed ?? after, 'clock');
+    if (spans.length > 0) lanes.push({ round: n, kind: 'wait', spans });
   }
   return { from: createdAt, to, open, lanes, totals: totalsOf(lanes) };
 }
@@ -124,6 +130,9 @@ function startOf({ runs, happened }: Told, round: number): number | undefined {
   return run ?? happened.find(isOf)?.startedAt;
 }
 
+const momentOf = ({ happened }: Told, round: number, what: string): number | undefined =>
+  happened.find((moment) => moment.what === what && (moment.round ?? 1) === round)?.at;
+
 /** The last of the answers to what a round asked. */
 const answeredAt = ({ happened }: Told, round: number): number | undefined =>
   happened.findLast((moment) => moment.what === 'answered' && (moment.round ?? 1) === round)?.at;
@@ -142,7 +151,7 @@ function attemptsOf(
 }
 
 function totalsOf(lanes: readonly Lane[]): Record<Waiting, number> {
-  const totals = { people: 0, aws: 0, tool: 0 };
+  const totals = { people: 0, clock: 0, aws: 0, tool: 0 };
   for (const { waiting, from, to } of lanes.filter(({ kind }) => kind !== 'state').flatMap(({ spans }) => spans))
     totals[waiting] += to - from;
   return totals;

@@ -7,6 +7,8 @@ import { type Change, isTerminal, unmoved } from '../tasks/transitions/change.ts
 import { failAsSeen } from '../tasks/transitions/end.ts';
 import { restartOnExpress } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
+import { waitOn } from '../tasks/transitions/waits.ts';
+import { isOver } from '../tasks/waits/waits.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
 /** What was wrong with a task. `run_lost`: of a run without a history, which is probably over, or never began. */
@@ -15,8 +17,11 @@ export type Repair = (typeof REPAIRS)[number];
 export const isRepair = (done: string): done is Repair => REPAIRS.some((repair) => repair === done);
 
 export type Decision =
-  /** `nothing` is to repair. `check`: depends on the run, which was not seen yet. `check_again`: on one seen before. */
-  | { readonly kind: 'nothing' | 'check' | 'check_again' }
+  /**
+   * `nothing` is to repair. `check`: depends on the run, which was not seen yet. `check_again`: on one seen before. `resume`: it
+   * has all it waits for.
+   */
+  | { readonly kind: 'nothing' | 'check' | 'check_again' | 'resume' }
   | {
       /** `postponed`: nothing is wrong. The sweep comes back later. */
       readonly kind: Repair | 'postponed';
@@ -46,7 +51,12 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run, e
   if (lapsed !== undefined) {
     return working ? { kind: 'overdue', change: lapsed, stop: true } : { kind: 'unanswered', change: lapsed };
   }
-  if (!working || asOf(record, now) === undefined) return NOTHING;
+  if (asOf(record, now) === undefined) return NOTHING;
+  if (record.status === 'waiting') {
+    if (isOver(record, now)) return { kind: 'resume' };
+    return (record.dueAt ?? now) > now ? NOTHING : { kind: 'postponed', change: waitOn(record) };
+  }
+  if (!working) return NOTHING;
   // The index may be behind and show a round whose run is too young to be found.
   if (run === undefined) {
     if ((record.dueAt ?? now) > now) return NOTHING;

@@ -5,6 +5,7 @@ import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
 import type { Engine } from '../tasks/engines.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
+import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { dueIndex } from '../tasks/table/due-index.ts';
@@ -15,10 +16,12 @@ import { isRepair } from './decide.ts';
 import { describer } from './describe.ts';
 import { type StatusChange, settleEnded } from './ended-run.ts';
 import { repairLines, reportLines } from './metrics.ts';
+import { reconcile } from './reconcile.ts';
 import { type SweepContext, sweep } from './sweep.ts';
 
-/** The end of a run of this server, or the tick of its schedule. */
+/** The end of a run of this server, the tick of its schedule, or a task that has all it waits for. */
 export type ReconcilerEvent =
+  | { readonly resume: TaskKey }
   | EventBridgeEvent<'Step Functions Execution Status Change', StatusChange>
   | EventBridgeEvent<'Scheduled Event', object>;
 
@@ -56,6 +59,7 @@ function failed(error: unknown): never {
 
 /** The same event twice, or two sweeps at once, do no harm: see `decide`. `remaining` is in ms. */
 export async function handle(event: ReconcilerEvent, remaining: number, context: SweepContext, server: string) {
+  if ('resume' in event) return void (await reconcile(event.resume, true, context));
   if (event['detail-type'] === 'Scheduled Event') {
     // It was delayed, as Lambda had no worker for it. The next tick does the same, and one at a time is enough.
     if (context.now() - Date.parse(event.time) > STALE) return;

@@ -1,4 +1,5 @@
 import type { EngineContext } from '../engine/ports.ts';
+import { resumeRound } from '../engine/resume.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
 import { stopRun } from '../engine/stop.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
@@ -33,10 +34,10 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 }
 
 /**
- * What was done. `check`, `check_again`, `start`: nothing, as it depends on the run, or has to start one, and `mayCheck` was
- * false.
+ * What was done. `check`, `check_again`, `start`, `resume`: nothing, as it depends on the run, or has to start one, and
+ * `mayCheck` was false.
  */
-export type Done = Decision['kind'] | 'start';
+export type Done = Decision['kind'] | 'start' | 'resumed';
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
 export async function reconcile(key: TaskKey, mayCheck: boolean, context: ReconcilerContext): Promise<Done> {
@@ -51,6 +52,7 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   const decision = traitsOf(record).hasHistory
     ? decide(record, context.now())
     : decideExpress(record, context.now(), tool);
+  if (decision.kind === 'resume') return mayCheck ? resume(record, context) : 'resume';
   const looks = decision.kind === 'check' || decision.kind === 'check_again';
   const starts = 'start' in decision && decision.start === true;
   if (!looks && !starts && !endsRun(decision)) return act(record, decision, context);
@@ -142,6 +144,18 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
   if (written ? decision.stop : decision.start) await stopRun(after(record, change), context);
   return written ? decision.kind : 'nothing';
+}
+
+/** Begins the next round of a task that waits. */
+async function resume(record: TaskRecord, context: ReconcilerContext): Promise<Done> {
+  try {
+    const done = await resumeRound(record, context);
+    if (done === 'gone') return await act(record, postpone(record, context.now()), context);
+    return done === 'started' ? 'resumed' : 'nothing';
+  } catch (error) {
+    if (!(error instanceof InputLost)) throw error;
+    return (await context.store.applyBlind(record, loseInput(record, context.now()))) ? 'unanswered' : 'nothing';
+  }
 }
 
 /** Starts a round, if no other sweep does. */

@@ -27,6 +27,8 @@ export interface Report {
 
 /** Tasks that are read and written at the same time. */
 const AT_ONCE = 16;
+/** Rounds of tasks that have waited. StartExecution allows 150 or 300 a second per account, by region. */
+const RESUMES_PER_SECOND = 80;
 /** DescribeExecution allows 10 or 15 calls a second per account, by region. This leaves some to others. */
 const LOOKS_PER_SECOND = 6;
 
@@ -40,7 +42,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
   const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
-  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [] };
+  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], resume: [] };
   let looks = 0;
   const counting: ReconcilerContext = {
     ...context,
@@ -64,7 +66,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     try {
       const done = await reconcile(key, mayCheck, counting);
       if (!isLater(done)) note(report, done);
-      else if (later[done].length < mostLooks) later[done].push(key);
+      else if (done === 'resume' || later[done].length < mostLooks) later[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
@@ -81,6 +83,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     report.left += late;
     if (context.now() >= walkUntil) break;
   }
+  report.left += await resumeAll(later.resume, (key) => settle(key, true), started + (until - started) * 0.8, context);
   // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
   const keys = interleaved([[...later.check, ...later.check_again], later.start]);
   const starts = new Set(later.start);
@@ -153,9 +156,28 @@ async function inParallel<T>(
   return left;
 }
 
+/** Begins the next round of tasks at a limited pace, until `until`. Returns how many were left out. */
+async function resumeAll(
+  keys: readonly TaskKey[],
+  settle: (key: TaskKey) => Promise<string | undefined>,
+  until: number,
+  { now, sleep }: SweepContext,
+): Promise<number> {
+  for (let first = 0; first < keys.length; first += RESUMES_PER_SECOND) {
+    const begun = now();
+    const errors = await Promise.all(keys.slice(first, first + RESUMES_PER_SECOND).map(settle));
+    const left = keys.length - first - errors.length;
+    if (left === 0) return 0;
+    if (errors.includes('TooManyStarts') || now() + 1_000 >= until) return left;
+    await sleep(Math.max(0, begun + 1_000 - now()));
+  }
+  return 0;
+}
+
 /** Left for the part of the sweep that calls Step Functions. */
-type Later = 'check' | 'check_again' | 'start';
-const isLater = (done: Done): done is Later => done === 'check' || done === 'check_again' || done === 'start';
+type Later = 'check' | 'check_again' | 'start' | 'resume';
+const isLater = (done: Done): done is Later =>
+  done === 'check' || done === 'check_again' || done === 'start' || done === 'resume';
 
 function note(report: Report, done: Done): void {
   report.due++;

@@ -43,10 +43,11 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
     const more = task.answers - before.answers;
     const resumed = status === 'working' ? ({ from, to: status, round } as const) : undefined;
     add('input_answered', more > 0 ? { answers: more } : {}, resumed);
-  }
+  } else if (status === 'working' && from === 'waiting') add('resumed', { round }, { from, to: 'working', round });
   if (status === from || status === 'working') return changes;
   const moved = { from, to: status, round };
-  if (status === 'input_required') add('input_asked', { round }, moved);
+  if (status === 'waiting') add('waits', { round }, moved);
+  else if (status === 'input_required') add('input_asked', { round }, moved);
   else if (status === 'cancelled') add('cancelled', byOf(task), moved);
   else {
     const isError = task.isError || undefined;
@@ -57,6 +58,7 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
 
 /** Whether answers arrived. Answers that move to S3 leave the record: then only the round or the events show them. */
 function isAnswered(before: Snapshot, task: Snapshot): boolean {
+  if (before.status === 'waiting') return false;
   const added = task.events.slice(before.events.length);
   return task.round > before.round || task.answers > before.answers || added.some(({ what }) => what === 'answered');
 }

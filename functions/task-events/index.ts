@@ -3,13 +3,16 @@ import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { variable } from '../tasks/aws/env.ts';
 import type { PutEvents } from '../tasks/aws/eventbridge.ts';
+import type { InvokeLater } from '../tasks/aws/lambda.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
+import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
+import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
 import { measureLines } from './measures.ts';
-import { snapshotOf } from './snapshot.ts';
+import { type Snapshot, snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
 import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';
 
@@ -20,6 +23,8 @@ export interface TaskEventsContext {
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: PutEvents;
   readonly audit: Audit;
+  /** Asks the reconciler to begin the next round of a task that has all it waits for. */
+  readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
   readonly now: () => number;
   /** Prints lines of metrics. */
@@ -59,8 +64,19 @@ export async function publish(
       context.print(measureLines(change, context.server));
     }
   }
+  await resumeReady(
+    read.slice(0, failed).flatMap(({ changes }) => changes.at(-1)?.task ?? []),
+    context,
+  );
   const first = Records[failed]?.dynamodb?.SequenceNumber;
   return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+}
+
+/** Best effort: a poll, or the sweep within a minute, begins the round, too. */
+async function resumeReady(tasks: readonly Snapshot[], { resume, now }: TaskEventsContext): Promise<void> {
+  const ready = tasks.filter((task) => task.status === 'waiting' && isOver(task, now()));
+  const failed = (error: unknown) => logEvent('resume_failed', errorFacts(error));
+  await Promise.all(ready.map(({ owner, taskId }) => resume({ owner, taskId }).catch(failed)));
 }
 
 interface Entry {
@@ -125,11 +141,16 @@ function changesIn({ dynamodb }: DynamoDBRecord): TaskChange[] {
 function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
   const bus = variable(env, 'EVENT_BUS');
   let put: PutEvents | undefined;
+  let invoke: InvokeLater | undefined;
   return {
     server: variable(env, 'SERVER_NAME'),
     async putEvents(entries) {
       put ??= (await import('#mcp-task-server/eventbridge')).eventPutter(bus, { requestTimeout: 3_000, attempts: 3 });
       return put(entries);
+    },
+    async resume(key) {
+      invoke ??= (await import('#mcp-task-server/lambda')).eventInvoker({ requestTimeout: 3_000, attempts: 3 });
+      await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
     audit: printAudit,
     now: Date.now,

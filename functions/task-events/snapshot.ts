@@ -20,6 +20,7 @@ export interface Snapshot {
   readonly reason: string | undefined;
   /** How many answers the record itself holds. */
   readonly answers: number;
+  readonly waits: string | undefined;
   readonly traceparent: string | undefined;
   readonly events: readonly TaskEvent[];
 }
@@ -43,6 +44,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     isError: image.isError?.BOOL === true,
     reason: reasonOf(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).length,
+    waits: text('waits'),
     traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
   };

@@ -3,6 +3,7 @@ import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-ap
 import type { TaskKey } from '../tasks/record.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { finish } from '../tasks/transitions/end.ts';
+import type { Waits } from '../tasks/waits/waits.ts';
 
 /** The outcome that a tool workflow sends if it does not fit into the record (`lib/workflow/tool.asl.json`). */
 export interface Outcome extends TaskKey {
@@ -12,6 +13,8 @@ export interface Outcome extends TaskKey {
   readonly isError: boolean;
   /** Whether the run asks. */
   readonly asks: boolean;
+  /** What the round waits for besides its client. */
+  readonly waits?: Waits;
   /** JSON text of the arguments, if the record keeps them with the questions. */
   readonly arguments?: string;
   /** The same as in an event that the workflow writes itself. */
@@ -28,15 +31,15 @@ export interface OutcomeContext extends OutcomeObjects {
 
 /**
  * Writes a large outcome: stores the result or the input in S3, then changes the record by the conditions of `Finish`. It
- * can be repeated: a task that waits, has ended or is in a later round does not change. Throws an error of AWS,
+ * can be repeated: a task that asks or waits, has ended or is in a later round does not change. Throws an error of AWS,
  * ResultStoreError, InputLost.
  */
 export async function storeOutcome(outcome: Outcome, context: OutcomeContext): Promise<void> {
   const { store, now } = context;
-  const { round, text, isError, asks, startedAt, retries } = outcome;
+  const { round, text, isError, asks, waits, startedAt, retries } = outcome;
   const record = await store.get(outcome);
   if (record?.status !== 'working' || record.round !== round || overdue(record, now())) return;
-  const change = finish(record, { text, isError, asks }, outcome.arguments, now());
+  const change = finish(record, { text, isError, asks, waits }, outcome.arguments, now());
   const small = await withOutcomeApart(record, change, context);
   if (overdue(record, now())) return;
   const facts = { ...(startedAt !== undefined && { startedAt }), ...(retries !== undefined && { retries }) };

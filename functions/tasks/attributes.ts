@@ -40,9 +40,11 @@ export const PROBE = { owner: '#probe', taskId: '#probe' } as const;
 /** What a record holds of the questions of its task, and of what answers them. */
 const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 /** What only an unfinished task has. */
-export const RUNNING = ['due', 'dueAt', ...INPUT, 'refused', 'progressToken'] as const;
+export const RUNNING = ['due', 'dueAt', ...INPUT, 'waits', 'refused', 'progressToken'] as const;
 /** What a new question of the task leaves out of its record. */
 export const BEFORE_QUESTION = ['refused'] as const;
+/** What a new round after waits leaves out. */
+export const BEFORE_ROUND = ['waits', 'refused'] as const;
 
 /** What readers need of a record to say whether its task is open: `isKnown` and `asOf`. */
 export const SEEN = [
@@ -62,6 +64,7 @@ export const SEEN = [
   'arguments',
   'inputResponses',
   'inputRef',
+  'waits',
   'events',
 ] as const;
 
@@ -102,6 +105,8 @@ export const SHOWN = [
   'outputSchemaId',
   'accepts',
   'inputRef',
+  'waits',
+  'reportsFrom',
   'isError',
   'failure',
   'error',

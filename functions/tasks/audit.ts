@@ -3,7 +3,15 @@ import type { Writer } from './record.ts';
 /** What the audit log records of tasks and their callers: docs/auth.md. */
 export type Action = ChangeAction | 'repeated' | 'retrieved' | 'denied';
 /** Written for each committed change of a record, by `functions/task-events`. */
-export type ChangeAction = 'created' | 'input_asked' | 'input_answered' | 'cancelled' | 'finished' | 'restored';
+export type ChangeAction =
+  | 'created'
+  | 'input_asked'
+  | 'input_answered'
+  | 'waits'
+  | 'resumed'
+  | 'cancelled'
+  | 'finished'
+  | 'restored';
 
 /** Ids, names and counts that the server makes itself: nothing that a caller or a tool wrote. */
 export interface Facts {

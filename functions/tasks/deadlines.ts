@@ -21,11 +21,11 @@ export function asOf(record: TaskRecord, now: number): TaskRecord | undefined {
  */
 export function lapse(record: TaskRecord, now: number): Change | undefined {
   if (isTerminal(record.status)) return undefined;
-  const refused = record.status === 'input_required' ? unaskable(record) : undefined;
+  const refused = record.status === 'working' ? undefined : unaskable(record);
   return refused ?? (now <= failVisibleAt(record) ? undefined : exceed(record));
 }
 
-/** The failure of a task that waits, if its client cannot be asked these questions. */
+/** The failure of a task that waits, if its client cannot be asked these questions, or its waits are not valid. */
 export function unaskable(record: TaskRecord): Change | undefined {
   const problem = questionProblem(record);
   return problem && failAsSeen(record, problem, record.updatedAt);
@@ -41,8 +41,7 @@ export function overdue(record: TaskRecord, now: number): Change | undefined {
 }
 
 function exceed(record: TaskRecord): Change {
-  const waiting = record.status === 'input_required';
-  return waiting
+  return record.status === 'input_required'
     ? failAsSeen(record, failure('NotAnswered'), record.deadlineAt)
     : failAsSeen(record, failure('NotFinished'), failVisibleAt(record));
 }

@@ -1,4 +1,4 @@
-import { MAX_TTL } from './limits.ts';
+import { DAY, MAX_TTL } from './limits.ts';
 
 /**
  * The workflow that runs the tasks of a tool: Step Functions Standard, Express, or `machine`, which is Standard, too, and runs
@@ -26,12 +26,12 @@ export interface RunTraits {
   readonly dead?: number;
 }
 
-// 10 minutes more than any ttl.
+// 10 minutes more than any ttl, but for the last day: "Maximum execution time: 1 year".
 const STANDARD = {
   idempotentStart: true,
   canBeStopped: true,
   hasHistory: true,
-  longestRun: MAX_TTL + 600_000,
+  longestRun: Math.min(MAX_TTL + 600_000, 365 * DAY),
 } as const;
 
 export const ENGINES = {

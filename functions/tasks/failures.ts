@@ -72,6 +72,12 @@ export const FAILURES = {
     row: '17',
     shown: 'InputRequestInvalid',
   },
+  WaitInvalid: {
+    code: INTERNAL,
+    message: 'The tool waits in a form that is not valid',
+    row: '24',
+    shown: 'WaitInvalid',
+  },
   InputNotSupported: {
     code: INTERNAL,
     message: 'The tool needs input of a kind that the client did not declare it can give',

@@ -6,7 +6,7 @@ const KB = 1_000;
 /** In ms. */
 export const DAY = 24 * HOUR;
 /** The most that `maxTtl` may be, in ms. */
-export const MAX_TTL = 7 * DAY;
+export const MAX_TTL = 366 * DAY;
 
 export const limits = {
   /** A task can be read for at least `fetch` after its deadline, even if its client asked for a shorter ttl. */
@@ -102,6 +102,8 @@ export const limits = {
   /** Bytes of the name that a tool gives a question. */
   questionName: 128,
   inputResponses: 32 * KB,
+  /** Characters of the name of a wait; the most waits of one round. */
+  waits: { name: 64, ofRound: 20 },
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */

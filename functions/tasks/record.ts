@@ -10,8 +10,8 @@ import type { FailureReason } from './failures.ts';
 /** Written into each new record. Raise it in a release that changes what a record means to its readers. */
 export const RECORD_VERSION = 1;
 
-/** Of a task that has not ended. */
-export const OPEN = ['working', 'input_required'] as const;
+/** Of a task that has not ended. `waiting`: for something else than its client, to whom it is `working`. */
+export const OPEN = ['working', 'waiting', 'input_required'] as const;
 export const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];
 
@@ -62,6 +62,8 @@ export interface TaskRecord {
 
   /** While input is required, and until the next round has ended: JSON text, exactly as the tool returned it. */
   readonly asked?: string;
+  /** While its round waits: JSON text of its waits by name (`waits/waits.ts`). */
+  readonly waits?: string;
   /** JSON text of the tool's arguments; kept once a round ended in input_required, on Express from the beginning. */
   readonly arguments?: string;
   /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
@@ -89,6 +91,8 @@ export interface TaskRecord {
   /** Shard and time of the sparse `due` index; only while unfinished. */
   readonly due?: string;
   readonly dueAt?: number;
+  /** The first round whose reports of progress are shown, if its tool has gone on after waits. @default `round` */
+  readonly reportsFrom?: number;
   /**
    * The last round whose run was seen in Step Functions: it has started, so it is never started again. On Express, where
    * no run can be seen: `dueAt` is when the run of this round is probably over.
@@ -104,8 +108,18 @@ export interface TaskRecord {
 export interface TaskEvent {
   /** ms since the epoch. */
   readonly at: number;
-  readonly what: 'created' | 'asked' | 'answered' | 'refused' | 'restarted' | 'completed' | 'failed' | 'cancelled';
-  /** Of the round that asked, was answered, was started again or ended. Left out in round 1. */
+  readonly what:
+    | 'created'
+    | 'asked'
+    | 'answered'
+    | 'refused'
+    | 'waits'
+    | 'resumed'
+    | 'restarted'
+    | 'completed'
+    | 'failed'
+    | 'cancelled';
+  /** Of the round that asked, was answered, waits, begins after waits, was started again or ended. Left out in round 1. */
   readonly round?: number;
   /** Who wrote it. Left out for the tool workflow. */
   readonly by?: Writer;

@@ -9,7 +9,7 @@ export interface RoundInput extends TaskKey {
   readonly deadlineAt: number;
   /** JSON text: JSONata's own $string would round its numbers to 15 digits. */
   readonly arguments: string;
-  /** False: the record does not need them when the tool asks: they are in S3, or no client can answer. @default true */
+  /** False: the record has them already, perhaps in S3, when the round asks or waits. @default true */
   readonly keepArguments?: false;
   readonly accepts: readonly string[];
   readonly inputResponses: Readonly<Record<string, unknown>>;

@@ -74,6 +74,14 @@ export interface InputRequired {
 }
 
 /**
+ * Ends the round, too: the next one starts when all waits of the round are over. In an envelope.
+ *
+ * - `time`: until this moment, in milliseconds since the epoch.
+ * - `more`: the function has used up its time, and goes on at once in the next round.
+ */
+export type Wait = { readonly kind: 'time'; readonly until: number } | { readonly kind: 'more' };
+
+/**
  * What a function may return instead, if `task.envelope` is 1: the JSON as text, which is stored unchanged. Without an
  * envelope, the workflow writes the text and rounds numbers to 15 significant digits.
  */
@@ -85,6 +93,8 @@ export interface Envelope {
   readonly isError?: boolean;
   /** The text is an InputRequired. @default false */
   readonly asks?: boolean;
+  /** What the round waits for, by names of 1 to 64 characters, at most 20. The text holds the `requestState`. @default none */
+  readonly waits?: Readonly<Record<string, Wait>>;
 }
 
 /** Anything else a function returns (a string, any JSON) becomes text and, for objects, structuredContent. */

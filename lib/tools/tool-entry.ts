@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
+import { ENGINES } from '../../functions/tasks/engines.ts';
 import { isQuestion } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
 import { engineOf } from './engine.ts';
@@ -119,14 +120,11 @@ function taskSupportOf({ handler, stateMachine, taskSupport }: ToolProps, refuse
 
 /** Reads and checks the timeout, in milliseconds. */
 function timeoutOf({ stateMachine, timeout: asked }: ToolProps, direct: boolean, maxTtl: number, refuse: Refuse) {
-  const longest = stateMachine === undefined ? LAMBDA : maxTtl;
+  const longest = stateMachine === undefined ? maxTtl : Math.min(maxTtl, ENGINES.machine.longestRun);
   const timeout = asked?.toMilliseconds() ?? (direct ? DIRECT : Math.min(LAMBDA, longest));
   if (timeout < 1_000 || timeout % 1_000 !== 0) refuse('a timeout is a whole number of seconds, at least 1');
-  if (timeout > longest && stateMachine !== undefined)
-    refuse('a timeout is at most the maxTtl of the server: raise it');
-  if (timeout > longest) {
-    refuse('a Lambda function runs 15 minutes at most: lower its timeout, or make it a state machine');
-  }
+  if (timeout > maxTtl) refuse('a timeout is at most the maxTtl of the server: raise it');
+  if (timeout > longest) refuse('an execution of a state machine takes 365 days at most: lower its timeout');
   if (direct && timeout > DIRECT) refuse(`a tool without a task has ${DIRECT / 1_000} seconds: set taskSupport`);
   return timeout;
 }

@@ -59,8 +59,8 @@ interface AnyToolProps {
    */
   readonly annotations?: Readonly<Record<string, unknown>>;
   /**
-   * How long one task may work before it fails, in all rounds together, or how long a direct call may take. At most 15
-   * minutes for a function, the server's `maxTtl` for a state machine.
+   * How long one task may take before it fails, with all its rounds and waits, or how long a direct call may take. At most the
+   * server's `maxTtl`, 365 days for a state machine. One run of a function has the timeout of that function.
    * @default 15 minutes; 50 seconds (also the most) for `forbidden`
    */
   readonly timeout?: Duration;

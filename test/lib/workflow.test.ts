@@ -387,8 +387,8 @@ describe('definition', () => {
     const { TimeoutSeconds, States } = JSON.parse(definition('standard'));
     expect(States.Run.Output).toContain(`$x.deadlineAt + ${limits.deadlineGrace})`);
     expect(JSON.stringify(States.Finish.Arguments)).toContain(`$string($millis() - ${limits.lateWrite})`);
-    // This is the longest maxTtl, and ten minutes for a run that begins at its end.
-    expect([TimeoutSeconds, JSON.parse(definition('machine')).TimeoutSeconds]).toEqual([605_400, 605_400]);
+    // The longest execution of Step Functions: a year.
+    expect([TimeoutSeconds, JSON.parse(definition('machine')).TimeoutSeconds]).toEqual([31_536_000, 31_536_000]);
   });
 
   test('nothing is left to fill in but the substitutions of CloudFormation', () => {

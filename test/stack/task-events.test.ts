@@ -37,7 +37,7 @@ test('only task records and probes reach it: other items have no status, and del
   ).toEqual([
     {
       dynamodb: {
-        NewImage: { status: { S: ['working', 'input_required', 'completed', 'failed', 'cancelled'] } },
+        NewImage: { status: { S: ['working', 'waiting', 'input_required', 'completed', 'failed', 'cancelled'] } },
       },
     },
     { dynamodb: { Keys: { owner: { S: ['#probe'] } } } },

@@ -6,7 +6,7 @@ import { age, shortId, span, words } from './text.js';
 /** @typedef {import('../routes.ts').Answer<'server'>} ServerAnswer */
 /** @typedef {import('../routes.ts').TaskRow} TaskRow */
 
-const STATUSES = ['all', 'open', 'ended', 'working', 'input_required', 'completed', 'failed', 'cancelled'];
+const STATUSES = ['all', 'open', 'ended', 'working', 'waiting', 'input_required', 'completed', 'failed', 'cancelled'];
 /** Filters by age, as options of `mcp-task-server tasks list`, with their texts. */
 const AGES = [
   ['', 'any age'],

@@ -71,7 +71,7 @@ export async function startTask(
   const change = beforeStart(made, tool, args);
   const start = change === undefined ? withInput(made, args) : apart(after(made, change));
   const stored = start.record;
-  const input = roundInput(made, args, workflowKeeps(stored, args));
+  const input = roundInput(made, args, workflowKeeps(stored));
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
@@ -84,7 +84,7 @@ export async function startTask(
   if (whole.status !== 'working' || openQuestions(whole, tool).length > 0) return whole;
   // Also for a repeat: the first call may have crashed before the start.
   if (fresh) await startRound(record, input, server);
-  else await repeatRound(record, roundInput(whole, args, workflowKeeps(record, args)) ?? input, server);
+  else await repeatRound(record, roundInput(whole, args, workflowKeeps(record)) ?? input, server);
   return record;
 }
 

@@ -6,7 +6,7 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { argumentsOf } from '../protocol/call-params.ts';
-import { complete, readTask, view } from '../read/read.ts';
+import { complete, readTask, shown, view } from '../read/read.ts';
 import { watch } from '../stream/held.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import { cancelTask } from './tasks-cancel.ts';
@@ -22,7 +22,7 @@ const outputSchema = {
   type: 'object',
   properties: {
     taskId: { type: 'string' },
-    status: { type: 'string', enum: STATUSES },
+    status: { type: 'string', enum: STATUSES.filter((status) => status !== 'waiting') },
     message: { type: 'string', description: 'How far it is, or why it ended.' },
     retryAfterSeconds: { type: 'number', description: 'When to ask again, while it is not over.' },
     next: { type: 'string', description: 'What to do, while it is not over.' },
@@ -86,7 +86,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
   for await (const record of watch(call.principal, first, until, server)) {
     // The caller has too many requests that wait: the current status is an answer, too.
     if (record === 'crowded') break;
-    if (record === undefined || record === 'waiting' || record.status === 'working') continue;
+    if (record === undefined || record === 'waiting' || shown(record).status === 'working') continue;
     return call.wire.toolResult(await report(record, server));
   }
   return call.wire.toolResult(await report(await readTask(call.principal, id, server, { report: true }), server));
@@ -108,7 +108,7 @@ export async function callHelper(helper: HelperTool, call: Call, server: ServerC
 
 /** One shape for every status, so that a model can rely on it. The tool's content comes with it. */
 async function report(found: TaskRecord, server: ServerContext): Promise<ToolResult> {
-  const record = await complete(found, { state: true, result: 'shown' }, server);
+  const record = shown(await complete(found, { state: true, result: 'shown' }, server));
   const { taskId: id, status, statusMessage: message } = record;
   const over = isTerminal(status);
   const next = `Call get_task_result again with {"taskId":"${id}"}.`;

@@ -1,10 +1,11 @@
 import { withQuestions } from '../../engine/read.ts';
-import { startIfCrashed } from '../../engine/start-round.ts';
+import { startIfCrashed } from '../../engine/resume.ts';
 import { asOf, unaskable } from '../../tasks/deadlines.ts';
 import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { waitMessage } from '../../tasks/waits/waits.ts';
 import type { ServerContext } from '../context.ts';
 import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
@@ -149,7 +150,8 @@ export function currentRecord(stored: TaskRecord, readAt: number, server: Server
 
 /** Stores the failure of a task with invalid questions, so that every release sees the same. */
 async function storeUnaskable(stored: TaskRecord, { store }: ServerContext): Promise<void> {
-  const change = stored.status === 'input_required' ? unaskable(stored) : undefined;
+  const open = stored.status === 'input_required' || stored.status === 'waiting';
+  const change = open ? unaskable(stored) : undefined;
   // Best effort: readers see the failure without it.
   if (change !== undefined) await store.applyBlind(stored, change).catch(() => undefined);
 }
@@ -160,6 +162,14 @@ function auditMissing(principal: Principal, missing: readonly (TaskKey | undefin
   audit('denied', { owner: listPartition(principal), taskId: missing[0]?.taskId, ...tasks, reason: 'not_found' });
 }
 
-export function view(record: TaskRecord, server: ServerContext): TaskView {
+/** As clients see it: a task that waits for something else than its client works. */
+export function shown(record: TaskRecord): TaskRecord {
+  if (record.status !== 'waiting') return record;
+  const statusMessage = waitMessage(record) ?? record.statusMessage;
+  return { ...record, status: 'working', ...(statusMessage !== undefined && { statusMessage }) };
+}
+
+export function view(stored: TaskRecord, server: ServerContext): TaskView {
+  const record = shown(stored);
   return { record, pollInterval: pollInterval(record, server.tools.get(record.tool)?.entry, server.now()) };
 }

@@ -29,7 +29,7 @@ export async function answerTask(
     const record = await readRecord(key, true, context);
     const now = context.now();
     const over = overAlready(record, now) ?? (overdue(record, now) && 'its deadline has passed');
-    const idle = over ?? (record.status === 'working' && 'it works and asks nothing');
+    const idle = over ?? (record.status !== 'input_required' && 'it asks nothing now');
     last = { record, idle };
     return idle ? undefined : record;
   };

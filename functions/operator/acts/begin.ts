@@ -20,7 +20,7 @@ export async function begin(made: TaskRecord, args: string, context: OperatorCon
 
 async function create(made: TaskRecord, args: string, context: OperatorContext, engine: EngineContext): Promise<Began> {
   const { record, text } = withInput(made, args);
-  const input = roundInput(made, args, workflowKeeps(record, args));
+  const input = roundInput(made, args, workflowKeeps(record));
   if (input === undefined)
     throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
   if (text !== undefined) await engine.inputs.put(record, text);

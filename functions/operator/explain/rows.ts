@@ -1,5 +1,6 @@
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
+import { isOver, waitMessage } from '../../tasks/waits/waits.ts';
 import { utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isRunOver, isStartOver, type TaskFacts } from './facts.ts';
@@ -30,6 +31,18 @@ export const ROWS: readonly Row[] = [
       'Nothing runs meanwhile.',
     ],
     next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
+  },
+  {
+    name: 'waits for the clock',
+    row: '24',
+    fits: ({ record, seen }) => record.status === 'waiting' && seen?.status === 'waiting',
+    why: ({ record, now }) => [
+      isOver(record, now)
+        ? 'It has all it waits for: its next round is about to begin. The sweep begins it within 75 seconds.'
+        : `Its tool waits in round ${record.round}: ${waitMessage(record)}.`,
+      'Nothing runs meanwhile.',
+    ],
+    next: () => ['mcp-task-server tasks show ID', ...OPEN_END],
   },
   {
     name: 'its tool is gone',

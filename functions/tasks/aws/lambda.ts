@@ -9,3 +9,14 @@ export function invocations(options: ClientOptions): Invocations {
   return (FunctionName, event, abortSignal) =>
     client.send(new InvokeCommand({ FunctionName, Payload: Buffer.from(event) }), { abortSignal });
 }
+
+export type InvokeLater = (name: string, event: object) => Promise<void>;
+
+/** Hands events to functions, which run later. */
+export function eventInvoker(options: ClientOptions): InvokeLater {
+  const client = quiet(new LambdaClient(clientConfig(options)));
+  return async (FunctionName, event) => {
+    const Payload = Buffer.from(JSON.stringify(event));
+    await client.send(new InvokeCommand({ FunctionName, InvocationType: 'Event', Payload }));
+  };
+}

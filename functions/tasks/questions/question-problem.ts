@@ -4,14 +4,17 @@ import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
+import { waitsOf } from '../waits/waits.ts';
 import { isQuestion, kindOf } from './question.ts';
 
 /**
- * Why a task that asks cannot go on: its questions are not valid, its client cannot be asked them (E-32), or the next
+ * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
  * round could not start with its answers. The workflow stores questions unchecked, so every reader checks them here.
  * The verdict does not change while the task waits: it ignores the answers of the current round.
  */
 export function questionProblem(record: TaskRecord): Failure | undefined {
+  const waits = record.status === 'waiting' || record.waits !== undefined;
+  if (waits && waitsOf(record) === undefined) return failure('WaitInvalid');
   // They were checked before they were moved to S3.
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
@@ -21,7 +24,7 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   // A request state that is nested deeper could not be written again.
   if (
     !named ||
-    questions.length === 0 ||
+    (questions.length === 0 && record.status !== 'waiting') ||
     !questions.every(isQuestion) ||
     isDeeperThan(requestState, limits.result.depth)
   ) {

@@ -33,15 +33,15 @@ export const apart = (whole: TaskRecord): Apart => (isLarge(whole) ? moved(whole
 /** A new record that starts with its tool's run, as it is stored. */
 export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
-  // Without a history only the record can tell what a round starts again with. Otherwise only a question needs the
-  // arguments: a client that cannot answer is never asked.
+  // Without a history only the record can tell what a round starts again with. Otherwise only a question or a wait needs the
+  // arguments, and then the workflow writes them: no object is stored for a client that cannot be asked.
   if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) return { record: made };
   return apart(whole);
 }
 
-/** Whether the workflow writes the arguments into this record when its tool asks a question. */
-export const workflowKeeps = ({ inputRef, accepts, ...made }: TaskRecord, args: string): boolean =>
-  traitsOf(made).hasHistory && inputRef === undefined && (accepts !== undefined || !isLarge({ arguments: args }));
+/** Whether the workflow writes the arguments into this record when its round asks or waits. */
+export const workflowKeeps = ({ inputRef, ...made }: TaskRecord): boolean =>
+  traitsOf(made).hasHistory && inputRef === undefined;
 
 /** Arguments and answers of a record in bytes, with the escapes that the input of the next round adds. */
 export function sizeOf({ inputRef, ...record }: TaskRecord): number {

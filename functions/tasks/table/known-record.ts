@@ -40,6 +40,8 @@ const isRecord = has(
     traceparent: isString,
     accepts: listOf(isString),
     asked: isString,
+    waits: isString,
+    reportsFrom: isInteger,
     arguments: isString,
     inputResponses: objectOf(isString),
     inputRef: isString,

@@ -3,7 +3,7 @@ import type { DynamoDb, GetInput, UpdateInput } from '../aws/dynamodb.ts';
 import { limits } from '../limits.ts';
 import { logEvent } from '../log.ts';
 import type { TaskKey, TaskRecord } from '../record.ts';
-import { isNumber, isString } from '../shape.ts';
+import { isInteger, isNumber, isString } from '../shape.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 // Progress and memory of a run are two items, so a poll does not pay for the memory.
@@ -130,7 +130,7 @@ export async function withAllProgress(
   table: string,
   records: readonly TaskRecord[],
 ): Promise<TaskRecord[]> {
-  const Keys = records.filter(({ status }) => status === 'working').map(progressKey);
+  const Keys = records.filter(({ status }) => status === 'working' || status === 'waiting').map(progressKey);
   if (Keys.length === 0) return [...records];
   const read = await db.batchGet({ RequestItems: { [table]: { Keys } } }).catch(unread);
   const items = new Map((read?.Responses?.[table] ?? []).map((item) => [`${item.owner} ${item.taskId}`, item]));
@@ -146,11 +146,13 @@ function unread(error: Error): undefined {
 }
 
 /**
- * The record with the report of its run, while it works at that round: a run of an earlier round, or of a task that has
+ * The record with the report of its run, while it works or waits. A run of a round before a question, or of a task that has
  * ended, shows nothing. Fields of the wrong type are left out. No report is later than the deadline.
  */
 export function withProgress(record: TaskRecord, item: ProgressItem | undefined): TaskRecord {
-  if (item === undefined || record.status !== 'working' || item.round !== record.round) return record;
+  const { status, round, reportsFrom = round } = record;
+  if (item === undefined || (status !== 'working' && status !== 'waiting')) return record;
+  if (!isInteger(item.round) || Number(item.round) < reportsFrom || Number(item.round) > round) return record;
   const { updatedAt: at, statusMessage: message, progress, progressTotal: total } = item;
   return {
     ...record,

@@ -1,7 +1,9 @@
+import { BEFORE_ROUND } from '../attributes.ts';
 import { type Engine, engineOf } from '../engines.ts';
 import { failure } from '../failures.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { nextCheck, waitsOf } from '../waits/waits.ts';
 import { type Change, dueBy } from './change.ts';
 import { failAsSeen } from './end.ts';
 import { openEvent } from './event.ts';
@@ -59,6 +61,11 @@ export function answer(
     ...openEvent('answered', record, now),
   };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
+  const waits = waitsOf(record);
+  if (waits !== undefined && nextCheck(waits) > now) {
+    const dueAt = dueBy(record, nextCheck(waits));
+    return { ...base, set: { inputResponses, status: 'waiting', updatedAt: now, dueAt }, remove: ['refused'] };
+  }
   return {
     ...base,
     set: {
@@ -69,6 +76,6 @@ export function answer(
       dueAt: dueBy(record, now + limits.firstDue),
       ...(engine !== engineOf(record) && { engine }),
     },
-    remove: ['refused'],
+    remove: BEFORE_ROUND,
   };
 }

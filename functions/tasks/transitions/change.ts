@@ -26,8 +26,9 @@ export interface Change {
 }
 
 const MOVES: Readonly<Record<Status, readonly Status[]>> = {
-  working: ['input_required', 'completed', 'failed', 'cancelled'],
-  input_required: ['working', 'completed', 'failed', 'cancelled'],
+  working: ['waiting', 'input_required', 'completed', 'failed', 'cancelled'],
+  waiting: ['working', 'failed', 'cancelled'],
+  input_required: ['working', 'waiting', 'completed', 'failed', 'cancelled'],
   completed: [],
   failed: [],
   cancelled: [],

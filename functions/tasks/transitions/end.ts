@@ -1,11 +1,19 @@
 import { BEFORE_QUESTION, RUNNING } from '../attributes.ts';
 import { type Failure, failure } from '../failures.ts';
 import type { TaskRecord } from '../record.ts';
+import type { Waits } from '../waits/waits.ts';
 import { askFirst } from './begin.ts';
 import { type Change, sourcesOf } from './change.ts';
 import { endEvent } from './event.ts';
+import { waitAfter } from './waits.ts';
 
-type Returned = { readonly text: string; readonly asks: boolean; readonly isError: boolean };
+interface Returned {
+  readonly text: string;
+  readonly asks: boolean;
+  readonly isError: boolean;
+  /** What the round waits for besides its client. */
+  readonly waits?: Waits | undefined;
+}
 
 export function cancel(now: number): Change {
   return {
@@ -55,8 +63,11 @@ export function withdraw(record: TaskRecord, now: number): Change {
  * `lib/workflow/outcome.jsonata`. Without `args` none are stored.
  */
 export function finish(record: TaskRecord, returned: Returned, args: string | undefined, now: number): Change {
-  const { text: result, asks, isError } = returned;
-  if (asks) return { ...askFirst(record, result, args, now), remove: BEFORE_QUESTION };
+  const { text: result, asks, isError, waits } = returned;
+  if (asks || waits !== undefined) {
+    const asked = { ...askFirst(record, result, args, now), remove: BEFORE_QUESTION };
+    return waits === undefined ? asked : waitAfter(asked, record, waits, asks, now);
+  }
   const set = { status: 'completed', updatedAt: now, result, isError } as const;
   const event = endEvent('completed', record, now);
   return { from: ['working'], round: record.round, set, remove: RUNNING, event };

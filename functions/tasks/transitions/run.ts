@@ -16,7 +16,7 @@ export const isSeen = ({ round, seenRound }: TaskRecord): boolean => seenRound =
 
 /** The sweep comes back after `after` ms to check whether the round runs. */
 export function checkAgain(record: TaskRecord, now: number, after: number = limits.firstDue): Change {
-  return { from: ['working'], round: record.round, set: { dueAt: dueBy(record, now + after) } };
+  return { from: [record.status], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
 /** The round was started again on `engine`, where its run can be seen: its first start was lost, or its run on Express died. */

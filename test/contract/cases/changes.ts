@@ -9,11 +9,12 @@ import * as changing from '../../../functions/tasks/transitions/change.ts';
 import * as end from '../../../functions/tasks/transitions/end.ts';
 import * as express from '../../../functions/tasks/transitions/express.ts';
 import * as run from '../../../functions/tasks/transitions/run.ts';
+import * as waiting from '../../../functions/tasks/transitions/waits.ts';
 import { applied } from '../../functions/tasks/applied.ts';
 import type { Referee } from '../referee.ts';
 import { newTask, now, taskIn } from '../tasks.ts';
 
-const transitions = { ...answering, ...begin, ...changing, ...end, ...run };
+const transitions = { ...answering, ...begin, ...changing, ...end, ...run, ...waiting };
 type Change = changing.Change;
 
 const later = now + 1_000;
@@ -45,6 +46,15 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
   finish: (record) => transitions.finish(record, { text: '[1]', asks: false, isError: true }, '{}', later),
   'finish with questions': (record) =>
     transitions.finish(record, { text: '{"inputRequests":{}}', asks: true, isError: false }, '{}', later),
+  'finish with waits': (record) =>
+    transitions.finish(
+      record,
+      { text: '{}', asks: false, isError: false, waits: { a: { kind: 'more' } } },
+      '{}',
+      later,
+    ),
+  resume: (record) => transitions.resume({ ...record, status: 'waiting' }, 'express', later),
+  waitOn: (record) => transitions.waitOn({ ...record, status: 'waiting', waits: '{"a":{"kind":"time","until":5}}' }),
   restarted: (record) => transitions.restarted(record, 'standard', later),
   checkAgain: (record) => transitions.checkAgain(record, later),
   awaitRun: (record) => express.awaitRun(record, later),
@@ -69,10 +79,11 @@ const NO_CHANGES = [
   'dueBy',
   'unmoved',
   'asOf',
+  'waitAfter',
   'isSeen',
 ];
 
-const open: Status[] = ['working', 'input_required'];
+const open: Status[] = ['working', 'waiting', 'input_required'];
 const statuses: Status[] = [...open, 'completed', 'failed', 'cancelled'];
 
 export function changesContract(referee: () => Referee): void {

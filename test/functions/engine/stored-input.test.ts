@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { withQuestions } from '../../../functions/engine/read.ts';
-import { startIfCrashed, startNext } from '../../../functions/engine/start-round.ts';
+import { startIfCrashed } from '../../../functions/engine/resume.ts';
+import { startNext } from '../../../functions/engine/start-round.ts';
 import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { moved } from '../../../functions/tasks/s3/moved-input.ts';

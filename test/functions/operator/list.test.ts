@@ -44,7 +44,7 @@ describe('a list of statuses that are not evenly mixed', () => {
 
   test.each<[string, Status[]]>([
     ['all', [...STATUSES]],
-    ['the open ones', ['working', 'input_required']],
+    ['the open ones', ['working', 'waiting', 'input_required']],
     ['two that never meet', ['input_required', 'cancelled']],
     ['one', ['completed']],
   ])('shows each task once, the newest first: %s', async (_which, statuses) => {
@@ -54,7 +54,7 @@ describe('a list of statuses that are not evenly mixed', () => {
   });
 
   test('shows open tasks, if no status is asked for', async () => {
-    expect((await pages({}, server)).flat()).toEqual(numbers('working', 'input_required'));
+    expect((await pages({}, server)).flat()).toEqual(numbers('working', 'waiting', 'input_required'));
   });
 
   test('shows those of one tool, or up to one deadline, from larger pages', async () => {
@@ -102,7 +102,7 @@ describe('a list', () => {
     const getMany = vi.spyOn(server.context.reads, 'getMany');
     const page = await list({}, undefined, { ...server.context, reads: { ...server.context.reads, inStatus } });
     expect(page.tasks).toHaveLength(50);
-    expect(read).toEqual([25, 25]);
+    expect(read).toEqual([25, 25, 25]);
     expect(getMany).toHaveBeenCalledTimes(1);
   });
 

@@ -35,7 +35,11 @@ describe('where the time of a task went', () => {
       'question 1: people 40-70',
       'round 2: aws 70-75, tool 75-95, aws 95-100',
     ]);
-    expect(timelineOf(story, 1_000)).toMatchObject({ open: false, to: 100, totals: { aws: 24, tool: 46, people: 30 } });
+    expect(timelineOf(story, 1_000)).toMatchObject({
+      open: false,
+      to: 100,
+      totals: { aws: 24, tool: 46, people: 30, clock: 0 },
+    });
   });
 
   test('between two attempts it waits for AWS, and each failed one names its error', () => {
@@ -78,7 +82,7 @@ describe('where the time of a task went', () => {
   test('rounds that are not known any more count as time of AWS', () => {
     const { totals, lanes: known } = timelineOf(told([{ ...ended, round: 7 }], [run(7, 80)], { round: 7 }), 1_000);
     expect(known.map(({ round }) => round)).toEqual([7]);
-    expect(totals).toEqual({ aws: 80, tool: 20, people: 0 });
+    expect(totals).toEqual({ aws: 80, tool: 20, people: 0, clock: 0 });
   });
 
   test('the states of a machine have lanes below their round, which add nothing to the totals', () => {
@@ -101,6 +105,6 @@ describe('where the time of a task went', () => {
       'state 1: aws 15-20, tool 20-30Again, aws 30-50, tool 50-60, aws 60-62',
       'state 1: tool 62-100',
     ]);
-    expect(totals).toEqual({ aws: 22, tool: 78, people: 0 });
+    expect(totals).toEqual({ aws: 22, tool: 78, people: 0, clock: 0 });
   });
 });

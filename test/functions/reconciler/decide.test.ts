@@ -228,7 +228,7 @@ const toldSoon = (task: TaskRecord): Change => {
 
 const anyTask = fc
   .record({
-    status: fc.constantFrom<Status>('working', 'input_required', 'completed', 'failed', 'cancelled'),
+    status: fc.constantFrom<Status>('working', 'waiting', 'input_required', 'completed', 'failed', 'cancelled'),
     round: fc.integer({ min: 1, max: 3 }),
     timeout: fc.integer({ min: 1, max: 70 }),
   })

@@ -42,6 +42,7 @@ async function told(
     { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
     {
       server: 'S',
+      resume: async () => undefined,
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),
       print: (lines) => void metrics.push(...lines),

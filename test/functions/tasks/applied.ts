@@ -13,7 +13,7 @@ export function applied(before: TaskRecord, change: Change): TaskRecord | undefi
   return fits ? after(before, change) : undefined;
 }
 
-export const statuses: Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+export const statuses: Status[] = ['working', 'waiting', 'input_required', 'completed', 'failed', 'cancelled'];
 export const now = 1_700_000_000_000;
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
 /** A task of ten seconds, made now. */

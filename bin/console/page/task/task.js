@@ -9,7 +9,7 @@ import { waterfall } from './waterfall.js';
 /** @typedef {import('../../../../functions/operator/explain/index.ts').Explanation} Explanation */
 /** @typedef {{ onCancel: () => void, onRerun: () => void }} Acts */
 
-const OPEN = ['working', 'input_required'];
+const OPEN = ['working', 'waiting', 'input_required'];
 
 /** The story, if this release of the server understands the task. @param {TaskAnswer} answer @returns {Story | undefined} */
 export const storyOf = ({ story }) => ('unreadable' in story ? undefined : story);

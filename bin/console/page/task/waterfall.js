@@ -8,16 +8,17 @@ import { bars, failures } from './bars.js';
 /** @typedef {import('../../../../functions/operator/timeline.ts').Waiting} Waiting */
 
 /** @type {Readonly<Record<Waiting, string>>} */
-const NAMES = { people: 'people', aws: 'AWS', tool: 'the tool' };
+const NAMES = { people: 'people', clock: 'the clock', aws: 'AWS', tool: 'the tool' };
+/** @type {Readonly<Record<Lane['kind'], string>>} */
+const LANES = { round: 'Round', question: 'Question of round', wait: 'Wait of round', state: '' };
 /** @type {readonly Waiting[]} */
-const ORDER = ['people', 'aws', 'tool'];
+const ORDER = ['people', 'clock', 'aws', 'tool'];
 
 /** Heights in pixels of a bar, a state's bar and the axis. */
 const [BAR, STATE, AXIS] = [16, 10, 20];
 
 /** @param {Lane} lane */
-const nameOf = ({ kind, round, name = '' }) =>
-  kind === 'state' ? name : kind === 'round' ? `Round ${round}` : `Question of round ${round}`;
+const nameOf = ({ kind, round, name = '' }) => (kind === 'state' ? name : `${LANES[kind]} ${round}`);
 /** @param {Lane} lane */
 const lengthOf = ({ spans }) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
 /** @param {Lane} lane */

@@ -67,12 +67,12 @@ test('a count is a whole number above 0, of nine digits at most', () => {
 });
 
 test('statuses are words for several, or names', () => {
-  expect(statuses('open')).toEqual(['working', 'input_required']);
+  expect(statuses('open')).toEqual(['working', 'waiting', 'input_required']);
   expect(statuses('ended')).toEqual(['completed', 'failed', 'cancelled']);
-  expect(statuses('all')).toHaveLength(5);
+  expect(statuses('all')).toHaveLength(6);
   expect(statuses('failed, working')).toEqual(['failed', 'working']);
   expect(() => statuses('failed,done')).toThrow(
-    "some of working, input_required, completed, failed, cancelled, not 'done'",
+    "some of working, waiting, input_required, completed, failed, cancelled, not 'done'",
   );
 });
 

@@ -38,7 +38,7 @@ describe('a new task', () => {
     ['small, and the client can answer', {}, false, true],
     ['large, and the client can answer', { args: large() }, true, false],
     ['small, and the client cannot answer', { accepts: [] }, false, true],
-    ['large, and the client cannot answer', { accepts: [], args: large() }, false, false],
+    ['large, and the client cannot answer', { accepts: [], args: large() }, false, true],
   ])('with arguments that are %s', async (_name, asked, isMoved, kept) => {
     const { create, only, objects, did, inputs, server } = creatingServer();
     const { put } = server.inputs;

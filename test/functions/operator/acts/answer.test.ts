@@ -52,7 +52,7 @@ describe('answer of an operator', () => {
   });
 
   test.each([
-    ['of a task that works', task(), 'it works and asks nothing'],
+    ['of a task that works', task(), 'it asks nothing now'],
     ['of a task that has ended', { ...asking(), ...cancel(T0).set }, 'it is cancelled already, since'],
     ['of a task past its ttl', asking(['a'], { ttl: MINUTE }), 'it is past its ttl, and no reader sees it'],
   ])('%s changes nothing, and says why', async (_which, record, why) => {

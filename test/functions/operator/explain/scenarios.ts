@@ -51,6 +51,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   asks: { record: asking(['a'], { round: 2 }) },
   'asks, after answers that were not valid': { record: asking(['a'], { events: [{ at: T0, what: 'refused' }] }) },
   'asked, and got no answer': { record: asking(), now: asking().deadlineAt - T0 + 30_001 },
+  'sleeps until tomorrow': {
+    record: task({ status: 'waiting', waits: `{"night":{"kind":"time","until":${T0 + 86_400_000}}}` }),
+  },
+  'has more to do': { record: task({ status: 'waiting', waits: '{"more":{"kind":"more"}}' }) },
   'works, its tool was removed': { record: task(), tool: null },
   'throttled once': { record: task(), run: 'RUNNING', failures: ['Lambda.TooManyRequestsException'] },
   'throttled twice': { record: task(), run: 'RUNNING', failures: ['Lambda.ENILimitReached', 'Lambda.EFSMountTimeout'] },

@@ -4,7 +4,7 @@ import { RECORD_VERSION } from '../../../../functions/tasks/record.ts';
 import { isKnown, known } from '../../../../functions/tasks/table/known-record.ts';
 import { taskIn } from '../../../contract/tasks.ts';
 
-const STATUSES: readonly Status[] = ['working', 'input_required', 'completed', 'failed', 'cancelled'];
+const STATUSES: readonly Status[] = ['working', 'waiting', 'input_required', 'completed', 'failed', 'cancelled'];
 const whole = taskIn('working');
 
 describe('a record', () => {

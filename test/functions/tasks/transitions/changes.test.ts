@@ -15,8 +15,18 @@ const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } })
 const record = (over: Partial<TaskRecord> = {}): TaskRecord => ({ ...create(key, task, now), ...over });
 const waiting = (over: Partial<TaskRecord> = {}) => record({ status: 'input_required', asked, round: 3, ...over });
 const failed = failure('ToolFailed', { reason: 'TypeError' });
-const open = ['working', 'input_required'];
-const RUNNING = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'inputRef', 'refused', 'progressToken'];
+const open = ['working', 'waiting', 'input_required'];
+const RUNNING = [
+  'due',
+  'dueAt',
+  'asked',
+  'arguments',
+  'inputResponses',
+  'inputRef',
+  'waits',
+  'refused',
+  'progressToken',
+];
 
 describe('a new record', () => {
   test('has what every task has, and nothing that its call did not bring (C-09)', () => {
@@ -146,7 +156,7 @@ describe('each change, to the letter', () => {
     expect(answer(before, ['r3.a'], { 'r3.a': '2' }, now)).toEqual({
       ...base,
       set: { inputResponses, status: 'working', round: 4, updatedAt: now, dueAt: now + 60_000 },
-      remove: ['refused'],
+      remove: ['waits', 'refused'],
     });
     const moved = answer(before, ['r3.a'], { 'r3.a': '2' }, now, 'machine');
     expect(moved.set.engine).toBe('machine');

@@ -1,0 +1,58 @@
+import { asOf } from '../tasks/deadlines.ts';
+import { engineOf, traitsOf } from '../tasks/engines.ts';
+import { limits } from '../tasks/limits.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
+import { resume } from '../tasks/transitions/waits.ts';
+import { isOver } from '../tasks/waits/waits.ts';
+import type { RunContext } from './ports.ts';
+import { type ClaimContext, claimRound, startAgain } from './start-round.ts';
+import { stopRun } from './stop.ts';
+
+/** What became of a task that waits. `waits`: not all that it waits for has come. Others: as of `claimRound`. */
+export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
+
+/**
+ * Begins the next round of a task that waits, once all has come that it waits for. The reader of the table's stream, a poll and
+ * the sweep may do so at the same time: the first write wins, and its writer starts the run (docs/crash-table.md, row 24).
+ * Throws InputLost, ResultStoreError, and what the start throws: then the round has begun, and the sweep starts its run.
+ */
+export async function resumeRound(record: TaskRecord, context: ClaimContext): Promise<Resumed> {
+  const now = context.now();
+  if (record.status !== 'waiting' || !isOver(record, now)) return 'waits';
+  return claimRound(record, resume(record, context.toolEngine(record.tool) ?? engineOf(record), now), context);
+}
+
+/**
+ * Called on reads. If the request that answered a task crashed before its start, this starts the round now
+ * (docs/crash-table.md, row 16), as it does for a task that has all it waits for (row 24). Errors are only logged: the sweep
+ * tries again. Of many tasks it starts `limits.restarts`, as
+ * each start is also a write. The sweep starts the others.
+ */
+export async function startIfCrashed(records: readonly TaskRecord[], context: RunContext): Promise<void> {
+  const crashed = records.filter((record) => mayHaveCrashed(record, context));
+  await Promise.all(crashed.slice(0, limits.restarts).map((record) => startCrashed(record, context)));
+}
+
+function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
+  const { round, updatedAt, deadlineAt } = record;
+  const now = context.now();
+  if (record.status === 'waiting') return isOver(record, now - limits.restartAfter);
+  // A second start would run beside the first one. The sweep starts a round without a note of its start.
+  if (!traitsOf(record).idempotentStart) return false;
+  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
+  return asOf(record, now)?.status === 'working';
+}
+
+async function startCrashed(record: TaskRecord, context: RunContext): Promise<void> {
+  const now = context.now();
+  try {
+    if (record.status === 'waiting') return void (await resumeRound(record, context));
+    // If the execution exists but has ended, the sweep handles it.
+    if ((await startAgain(record, context)) !== 'started') return;
+    // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
+    if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, context);
+  } catch (error) {
+    context.log('restart_failed', { tool: record.tool, error: (error as Error).name });
+  }
+}

@@ -1,0 +1,24 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+
+/** Tools whose rounds wait for days. */
+const stack = new Stack(new App(), 'Waits');
+const server = new McpTaskServer(stack, 'Server', {
+  auth: Auth.anonymous(),
+  removalPolicy: RemovalPolicy.DESTROY,
+  maxTtl: Duration.days(366),
+});
+const handler = new ToolFunction(stack, 'Tools', {
+  entry: 'test/cloud/waits/tools.ts',
+  timeout: Duration.seconds(60),
+});
+const tool = { handler, inputSchema: { type: 'object' }, timeout: Duration.days(100) } as const;
+
+server.addTool('waits', { ...tool, taskSupport: 'required', description: 'Ends its rounds with the given waits' });
+server.addTool('waits_express', {
+  ...tool,
+  taskSupport: 'optional',
+  engine: 'express',
+  annotations: { idempotentHint: true },
+  description: 'The same on Express',
+});

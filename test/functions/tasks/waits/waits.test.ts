@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { isOver, nextCheck, waitMessage, waitsOf } from '../../../../functions/tasks/waits/waits.ts';
+
+const recordOf = (waits: unknown) => ({ waits: JSON.stringify(waits) });
+const T = Date.UTC(2026, 10, 26, 6);
+const sleep = { kind: 'time', until: T } as const;
+
+test.each([
+  ['a name of 64 characters, however many bytes', { ['🦊'.repeat(64)]: { kind: 'more' } }, true],
+  ['a name of 65', { ['x'.repeat(65)]: { kind: 'more' } }, false],
+  ['no name', { '': { kind: 'more' } }, false],
+  ['20 waits', Object.fromEntries(Array.from({ length: 20 }, (_, i) => [i, sleep])), true],
+  ['21 waits', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [i, sleep])), false],
+  ['no wait', {}, false],
+  ['an inherited kind', { a: { kind: 'toString' } }, false],
+  ['a time as text', { a: { kind: 'time', until: '5' } }, false],
+  ['a list', [{ kind: 'more' }], false],
+])('%s: whether a round may wait so', (_what, waits, valid) => {
+  expect(waitsOf(recordOf(waits)) !== undefined).toBe(valid);
+});
+
+test('waits are over when the last one is, and `more` at once', () => {
+  const both = { a: sleep, b: { kind: 'time', until: T - 5 }, c: { kind: 'more' } } as const;
+  expect(nextCheck(both)).toBe(T);
+  expect([T - 1, T].map((now) => isOver(recordOf(both), now))).toEqual([false, true]);
+  expect(isOver(recordOf({ c: { kind: 'more' } }), 0)).toBe(true);
+});
+
+test('waits that are not valid, and none, are never over', () => {
+  expect([isOver({ waits: '{' }, T), isOver({}, T)]).toEqual([false, false]);
+});
+
+test('clients read until when a task sleeps, and nothing of a tool that goes on at once', () => {
+  expect(waitMessage(recordOf({ a: sleep }))).toBe('Sleeping until 2026-11-26T06:00:00Z');
+  expect(waitMessage(recordOf({ a: { kind: 'more' } }))).toBeUndefined();
+});
