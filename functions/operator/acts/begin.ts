@@ -54,9 +54,8 @@ function said(first: FirstStart, record: TaskRecord): Began {
     case 'started':
       return { done: true, newTaskId: taskId, message: `Runs again as ${taskId}` };
     case 'over': {
-      const run = canBeStopped ? 'is stopped' : 'goes on until its tool looks, and can change nothing';
       const { status } = first.seen;
-      const message = `Not run again: the new task ${taskId} was ${status} before its run began. The run ${run}. ${seeIt}`;
+      const message = `Not run again: the new task ${taskId} was ${status} before its run began. The run is stopped. ${seeIt}`;
       return { done: false, message };
     }
     default: {

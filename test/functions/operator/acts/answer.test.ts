@@ -120,6 +120,13 @@ describe('answer of an operator', () => {
     expect(server.audited).toMatchObject([{ act: 'answer', done: false, outcome: message }]);
   });
 
+  test('that cannot read the task has done nothing: it throws, and writes no audit line', async () => {
+    const { context, audited } = operatorOn([asking()]);
+    const reads = { ...context.reads, get: () => Promise.reject(new TypeError('down')) };
+    await expect(answerTask(KEY, YES, ann, { ...context, reads })).rejects.toThrow('down');
+    expect(audited).toEqual([]);
+  });
+
   test('after a lost race decides on what is there now, and pauses at most 20 ms for each race', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const { context, slept } = operatorOn([asking()]);

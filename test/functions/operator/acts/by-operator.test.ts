@@ -25,3 +25,13 @@ test('who and why are added to a record that is full for others, at most 20 time
   const full = record({ events: events(60, { by: 'operator' }) });
   expect(byOperator(full, cancel(9), 'cancelled', ann).event).toEqual({ at: 9, what: 'cancelled', ...ann });
 });
+
+test('the event of an operator names a later round, and keeps 200 characters of who and why', () => {
+  const many = 'x'.repeat(201);
+  const full = record({ status: 'input_required', asked: '{}', round: 2, events: events(20) });
+  const { event } = byOperator(full, answer(full, ['r2.a'], { 'r2.a': '1' }, 9), 'answered', {
+    who: many,
+    reason: many,
+  });
+  expect(event).toEqual({ at: 9, what: 'answered', round: 2, who: 'x'.repeat(200), reason: 'x'.repeat(200) });
+});

@@ -52,6 +52,21 @@ describe.each([
     expect(audited).toMatchObject([{ done: false }]);
   });
 
+  test.each([
+    ['by ben (“INC-6”)', { by: 'operator', who: 'ben', reason: 'INC-6' }],
+    ['by ben', { by: 'operator', who: 'ben', reason: '' }],
+  ] as const)('names the operator that has ended it, and why: %s', async (by, operator) => {
+    const events = [
+      { at: T0, what: 'answered', by: 'operator', who: 'ann', reason: 'INC-5' },
+      { at: T0 + 5_000, what: 'cancelled', ...operator },
+      { at: T0 + 6_000, what: 'refused' },
+    ] as const;
+    const { context } = running(task({ status: 'cancelled', updatedAt: T0 + 5_000, events }));
+    expect(await endTask(KEY, ann, context)).toMatchObject({
+      message: `Nothing to ${act}: it is cancelled already ${by}, since 2023-11-14 22:13:25Z`,
+    });
+  });
+
   test('after the deadline only writes the failure that every reader is about to see', async () => {
     const { context, clock, records, executions } = running();
     clock.now = DEADLINE + 10_001;

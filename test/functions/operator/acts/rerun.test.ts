@@ -175,6 +175,12 @@ describe('a second rerun of one task', () => {
     expect(server.executions.all()).toHaveLength(1);
   });
 
+  test('is refused without a reason, where the first one gave none', async () => {
+    const server = operatorOn([neverStarted()]);
+    await rerunTask(KEY, false, { who: 'ben', reason: '' }, server.context);
+    expect((await rerun(server)).message).toContain('it was run again before by ben, as ');
+  });
+
   test.each([
     ['by another person', { who: 'ben', reason: 'INC-7' }, 0],
     ['for another reason', { who: 'ann', reason: 'INC-8' }, 0],

@@ -37,6 +37,12 @@ test.each([
   expect(() => from(pair)).toThrow(message);
 });
 
+test('a value for a question with one field is the value of that field', () => {
+  const one = { 'r1.age': form({ years: { type: 'integer' } }) };
+  expect(responsesFrom([['age', '5']], one)).toEqual({ 'r1.age': { action: 'accept', content: { years: 5 } } });
+  expect(() => from('confirm=x', 'who=x')).toThrow('who is a question');
+});
+
 test('a whole key is the key of that question, also if a question has it as its name', () => {
   const twins = { 'r1.r1.x': form({ ok: { type: 'boolean' } }), 'r1.x': form({ ok: { type: 'boolean' } }) };
   expect(Object.keys(responsesFrom([['r1.x', '{"action":"decline"}']], twins))).toEqual(['r1.x']);
