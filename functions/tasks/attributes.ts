@@ -86,7 +86,7 @@ export const RUN_WRITES = [
 
 /**
  * The attributes of a record that an operator may read without the right to payloads. None holds what a client or a tool
- * wrote: no argument, question, answer, result, message or token. The policy of operators names the same ones.
+ * wrote, but for the names of waits: no argument, question, answer, result, message or token. The policy of operators names the same ones.
  */
 export const SHOWN = [
   'owner',
@@ -142,6 +142,7 @@ export const ENDED = [
   'events',
   'due',
   'dueAt',
+  'waits',
 ] as const;
 
 /** What `answer` names. It needs the right to payloads. */
@@ -163,4 +164,5 @@ export const ANSWERED = [
   'asked',
   'arguments',
   'inputResponses',
+  'waits',
 ] as const;

@@ -132,6 +132,11 @@ async function tasks(deployed: Deployed): Promise<void> {
   await answer(deployed, twice);
   await reaches(deployed, twice, 'completed');
 
+  const more = await start(deployed, 'work', { more: true });
+  // Not by a poll, which would begin the round as well.
+  await deployed.until('the next round of a task that has more to do', () => stateOf(deployed, `${more}-r2`)[0]);
+  await reaches(deployed, more, 'completed');
+
   const spinning = await start(deployed, 'work', { spin: true });
   await reaches(deployed, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
   await ask(deployed, 'tasks/cancel', { taskId: spinning });

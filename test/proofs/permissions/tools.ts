@@ -18,6 +18,7 @@ export async function handler({ name, arguments: args, task, inputResponses }: T
   if (args.twice === true && inputResponses.surer === undefined) {
     return { inputRequests: { surer: question }, requestState: 'x'.repeat(3_000) } as ToolReturn;
   }
+  if (args.more === true && task?.round === 1) return { mcpTask: 1, text: '{}', waits: { more: { kind: 'more' } } };
   while (args.spin === true && (await reportProgress(task, 'turning'))) await sleep(1_050);
   const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
   return task === undefined || args.plain === true ? result : storeIfLarge(result, task);
