@@ -6,11 +6,12 @@ import type { Snapshot } from './snapshot.ts';
 export function measuresOf({ action, task, moved }: TaskChange): Readonly<Record<string, number>> {
   if (action === 'created') return { Created: 1 };
   if (action === 'input_asked') return { Asked: 1 };
-  if (moved === undefined || action === 'input_answered') return {};
+  const end = moved && END[moved.to];
+  if (end === undefined) return {};
   const waited = waitedFor(task);
   const toStart = startedAfter(task);
   return {
-    [END[moved.to] ?? 'Failed']: 1,
+    [end]: 1,
     ...(task.isError && { ToolErrors: 1 }),
     TimeToEnd: Math.max(0, task.updatedAt - task.createdAt),
     ...(toStart !== undefined && { TimeToStart: toStart }),

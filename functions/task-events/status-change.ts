@@ -17,7 +17,7 @@ export interface TaskStatusChange {
   readonly status: string;
   /** Left out for a new task. */
   readonly previousStatus?: string | undefined;
-  /** The round: 1, then one more each time answers restart the work. */
+  /** The round: 1, then one more each time the work goes on after answers or waits. */
   readonly round: number;
   /** ISO 8601, in UTC. */
   readonly createdAt: string;

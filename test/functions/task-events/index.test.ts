@@ -7,6 +7,7 @@ import { askFirst, create, createRefused } from '../../../functions/tasks/transi
 import { after, type Change } from '../../../functions/tasks/transitions/change.ts';
 import { cancel, failAsSeen, finish } from '../../../functions/tasks/transitions/end.ts';
 import { confirmStart } from '../../../functions/tasks/transitions/run.ts';
+import { resume } from '../../../functions/tasks/transitions/waits.ts';
 import { imageOf, streamRecord } from './images.ts';
 
 // The function reads them as it loads.
@@ -114,6 +115,25 @@ test('a task that asks: its audit lines, metrics and events, with nothing that a
   expect(metrics[2]._aws.CloudWatchMetrics[0].Metrics).toEqual(
     Object.entries(units).map(([Name, Unit]) => ({ Name, Unit })),
   );
+  expect(text).not.toContain(SECRET);
+});
+
+test('a task that waits and goes on: audit lines and events, and no metric of an end', async () => {
+  const asleep = after(fresh, finish(fresh, { ...returned, waits: { a: { kind: 'more' } } }, SECRET, T0 + 1_000));
+  const next = after(asleep, resume(asleep, 'standard', T0 + 2_000));
+  const { audit, metrics, details, text } = await told([
+    [fresh, asleep],
+    [asleep, next],
+  ]);
+  expect(audit.map(({ action, round }) => [action, round])).toEqual([
+    ['waits', 1],
+    ['resumed', 2],
+  ]);
+  expect(details.map(({ status, previousStatus, round }) => [previousStatus, status, round])).toEqual([
+    ['working', 'waiting', 1],
+    ['waiting', 'working', 2],
+  ]);
+  expect(metrics).toEqual([]);
   expect(text).not.toContain(SECRET);
 });
 
