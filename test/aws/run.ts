@@ -54,7 +54,8 @@ async function create(region: string): Promise<boolean> {
   await withStack(region, async ({ Endpoint, NapMachine, AuthorMachine }) => {
     const client = verifyClient(Endpoint, region, config.credentials);
     const machines = { machine: NapMachine, author: AuthorMachine };
-    const context = { client, sfn: new SFNClient({ region }), ...machines, nap: 90_000 };
+    const within = { end: 2_000, question: 1_000, left: 20_000 };
+    const context = { client, sfn: new SFNClient({ region }), ...machines, nap: 90_000, within };
     right = await runChecks(context, console.log);
     const since = new Date().toISOString();
     for (let made = 0; made < count; made++) await client.end(await client.start('nap', { ms: 0 }), 60_000);

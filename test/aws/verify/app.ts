@@ -16,7 +16,12 @@ const stack = new Stack(new App(), 'McpTaskServerVerify', {
 });
 const removalPolicy = RemovalPolicy.DESTROY;
 const options = () => ({ encryptionKey: new Key(stack, 'Key', { removalPolicy }), waf: true }) as const;
-const server = new McpTaskServer(stack, 'Server', { auth: Auth.iam(), removalPolicy, ...(withOptions && options()) });
+const server = new McpTaskServer(stack, 'Server', {
+  ...{ auth: Auth.iam(), removalPolicy },
+  // For the check of a client that leaves.
+  ...{ holdCap: Duration.seconds(10), maxStreams: 1 },
+  ...(withOptions && options()),
+});
 const timeout = Duration.seconds(150);
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/aws/verify/tools.ts', timeout });
 const waits = {
@@ -28,6 +33,7 @@ const author = new StateMachine(stack, 'Author', { definitionBody: DefinitionBod
 
 const task = { inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
 server.addTool('nap', { ...task, handler, description: 'Works for the given milliseconds', timeout });
+server.addTool('ask', { ...task, handler, description: 'Asks after the given milliseconds' });
 server.addTool('large', { ...task, handler, description: 'Returns what goes to S3' });
 server.addTool('credentials', { ...task, handler, description: 'Tries what its own role may do with its record' });
 server.addTool('direct', { handler, description: 'Never runs as a task', inputSchema: { type: 'object' } });

@@ -1,31 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DescribeExecutionCommand,
-  ListExecutionsCommand,
-  type SFNClient,
-  StopExecutionCommand,
-} from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand, ListExecutionsCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { executionArnOf } from '../../../functions/tasks/ids.ts';
-import type { VerifyClient } from './client.ts';
+import { type Check, must, type VerifyContext } from './check.ts';
+import { streamChecks } from './stream-checks.ts';
 import type { Rights } from './tools.ts';
-
-/** The parts of the stack in ./app.ts that the checks use. */
-export interface VerifyContext {
-  readonly client: VerifyClient;
-  readonly sfn: SFNClient;
-  /** The ARN of the workflow of `nap`. */
-  readonly machine: string;
-  /** The ARN of the state machine that is a tool. */
-  readonly author: string;
-  /** How long the long function works, in ms: 90,000 shows that nothing ends it at 60 s. */
-  readonly nap: number;
-}
-
-export interface Check {
-  readonly name: string;
-  /** Returns what it saw. Throws if AWS does not behave as the server needs. */
-  readonly run: (context: VerifyContext) => Promise<string>;
-}
 
 /** The event of an ended run comes within seconds; the sweep would find it after a minute. */
 const BY_EVENT = 45_000;
@@ -117,6 +95,7 @@ export const checks: readonly Check[] = [
       return 'with its result';
     },
   },
+  ...streamChecks,
 ];
 
 /** Runs them all, prints what each saw, and answers whether all are right. */
@@ -139,8 +118,4 @@ async function within(seconds: number, isSo: () => Promise<boolean>): Promise<bo
     await sleep(1_000);
   }
   return false;
-}
-
-function must(holds: boolean, otherwise: string): void {
-  if (!holds) throw new Error(otherwise);
 }

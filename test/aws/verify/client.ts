@@ -10,6 +10,13 @@ type Json = any;
 
 /** Calls the endpoint of a server with `Auth.iam()`, in 2026-07-28. */
 export interface VerifyClient {
+  /** Sends one signed request, and returns the answer before its body. */
+  send(
+    method: string,
+    body?: object,
+    headers?: Record<string, string | undefined>,
+    signal?: AbortSignal,
+  ): Promise<Response>;
   /** The result. Throws with the error of the answer. `asTask`: the client declares tasks. @default true */
   request(method: string, params: Record<string, unknown>, asTask?: boolean): Promise<Json>;
   /** Calls a tool as a task, and answers its id. */
@@ -22,19 +29,24 @@ export function verifyClient(endpoint: string, region: string, credentials: Cred
   const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: Sha256 });
   const { protocol, hostname, host, pathname } = new URL(endpoint);
 
+  const send: VerifyClient['send'] = async (method, message, more = {}, signal) => {
+    const body = message && JSON.stringify(message);
+    const json = body === undefined ? {} : { 'content-type': 'application/json' };
+    const headers = { host, accept: 'application/json', ...json, ...more } as Record<string, string>;
+    const unsigned = new HttpRequest({ method, protocol, hostname, path: pathname, headers, body });
+    const signed = await signer.sign(unsigned);
+    return fetch(endpoint, { method, headers: signed.headers, body: body ?? null, signal: signal ?? null });
+  };
   const request: VerifyClient['request'] = async (method, params, asTask = true) => {
     const message = modernMessage(method, params, { capabilities: asTask ? TASKS : {} });
-    const body = JSON.stringify(message.body);
-    const headers = { host, 'content-type': 'application/json', accept: 'application/json', ...message.headers };
-    const unsigned = new HttpRequest({ method: 'POST', protocol, hostname, path: pathname, headers, body });
-    const signed = await signer.sign(unsigned);
-    const response = await fetch(endpoint, { method: 'POST', headers: signed.headers, body });
+    const response = await send('POST', message.body, message.headers);
     const text = await response.text();
     const { result, error }: Json = text.startsWith('{') ? JSON.parse(text) : {};
     if (result === undefined) throw new Error(`${method}: HTTP ${response.status} ${JSON.stringify(error) ?? text}`);
     return result;
   };
   return {
+    send,
     request,
     start: async (name, args = {}) => (await request('tools/call', { name, arguments: args })).taskId,
     async end(taskId, timeout) {

@@ -16,8 +16,14 @@ export interface Rights {
   readonly into: string;
 }
 
+const SURE = {
+  method: 'elicitation/create',
+  params: { message: 'Sure?', requestedSchema: { type: 'object', properties: { sure: { type: 'boolean' } } } },
+};
+
 export async function handler({ name, arguments: args, task }: ToolEvent): Promise<unknown> {
-  if (name === 'nap') await sleep(Number(args.ms));
+  if (name === 'nap' || name === 'ask') await sleep(Number(args.ms));
+  if (name === 'ask') return { resultType: 'input_required', inputRequests: { sure: SURE } };
   if (name === 'large' && task !== undefined) return storeIfLarge('x'.repeat(200_000), task);
   if (name === 'credentials' && task !== undefined) return rightsOf(task);
   return `hello from ${name}`;
