@@ -19,6 +19,7 @@ export type { Domain, OperationProps } from './server-props.ts';
 export type { StorageProps } from './storage/log-group.ts';
 export type { TaskEvents } from './task-events.ts';
 export type { Tool } from './tools/tool.ts';
+export { ToolFileError, type ToolFileProps } from './tools/tool-file.ts';
 export { ToolFunction, type ToolFunctionProps } from './tools/tool-function.ts';
 export type { FunctionToolProps, StateMachineToolProps, ToolProps } from './tools/tool-props.ts';
 export type { ToolWorkflow } from './tools/tool-workflow.ts';

@@ -38,7 +38,9 @@ import { warnOfEngine } from './tools/engine.ts';
 import { ReportPolicy } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { Tool } from './tools/tool.ts';
-import { toolEntry } from './tools/tool-entry.ts';
+import { checkName, toolEntry } from './tools/tool-entry.ts';
+import { type ToolFileProps, toolOfFile } from './tools/tool-file.ts';
+import type { ToolFunction } from './tools/tool-function.ts';
 import type { ToolProps } from './tools/tool-props.ts';
 import { functionRun, machineRun, type ToolRun } from './tools/tool-run.ts';
 import { ToolWorkflow } from './tools/tool-workflow.ts';
@@ -246,7 +248,27 @@ export class McpTaskServer extends ServerMetrics {
       this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
     if (props.handler !== undefined) this.#alarms.addTool(props.handler);
-    return new Tool(new Construct(this.#toolScopes, name), 'Tool', name, this.dimensions.Server, props);
+    return new Tool(this.#scopeOf(name), 'Tool', name, this.dimensions.Server, props);
+  }
+
+  /**
+   * Registers a tool by the file of its handler, which `defineTool` made: makes its ToolFunction, and reads the definition. Throws
+   * `ToolFileError` if there is no such handler, and the errors of `addTool`.
+   *
+   * @param file a path from the folder in which the app runs
+   * @example
+   * server.addToolFile('split_bill', 'functions/split-bill.ts', { timeout: Duration.seconds(30) });
+   */
+  addToolFile(name: string, file: string, props: ToolFileProps = {}): Tool & { readonly function: ToolFunction } {
+    checkName(name, this.#tools);
+    const tool = toolOfFile(this.#scopeOf(name), name, file, props);
+    return Object.assign(this.addTool(name, tool), { function: tool.handler });
+  }
+
+  /** The construct that holds what is made for a tool. */
+  #scopeOf(name: string): Construct {
+    const known = this.#toolScopes.node.tryFindChild(name);
+    return known === undefined ? new Construct(this.#toolScopes, name) : (known as Construct);
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {

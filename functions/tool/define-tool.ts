@@ -27,7 +27,7 @@ const HEARTBEAT = 1_000;
 /** A Lambda handler that keeps the tool contract. */
 export interface DefinedTool<Input = unknown, Support = TaskSupport> {
   (event: ToolEvent): Promise<ToolReturn | Envelope>;
-  /** The options for `addTool`, without the function: `{ ...handler.definition, handler: new ToolFunction(…) }`. */
+  /** What `addToolFile` reads: the options for `addTool`, without the function. */
   readonly definition: ToolRegistration<Support>;
   /** Runs the handler with another context, for tests. */
   readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;

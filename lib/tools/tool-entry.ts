@@ -41,14 +41,24 @@ const OPTIONS = {
   keepArguments: true,
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
-/** Makes the entry of a tool in the endpoint. Throws an error with the tool's name and the remedy (A-18, B-13). */
-export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
-  const refuse: Refuse = (problem) => {
-    throw new Error(`Tool '${name}': ${problem}`);
-  };
+/** Refuses a name that no tool may have, or that another tool has. */
+export function checkName(name: string, taken: readonly ToolEntry[]): void {
+  const refuse = refusalOf(name);
   if (!NAME.test(name)) refuse('a name is 1 to 64 characters of A-Z a-z 0-9 _ - .');
   if (HELPERS.includes(name) || name === '__proto__') refuse('this name is taken by the server itself');
   if (taken.some((tool) => tool.name === name)) refuse('registered twice');
+}
+
+const refusalOf =
+  (name: string): Refuse =>
+  (problem) => {
+    throw new Error(`Tool '${name}': ${problem}`);
+  };
+
+/** Makes the entry of a tool in the endpoint. Throws an error with the tool's name and the remedy (A-18, B-13). */
+export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEntry[], maxTtl: number): ToolEntry {
+  const refuse: Refuse = refusalOf(name);
+  checkName(name, taken);
   if (taken.length === MAX_TOOLS) {
     refuse(
       `a server has at most ${MAX_TOOLS} tools, and this is one more: put it into a second server, in a stack of its own`,

@@ -10,12 +10,15 @@ import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
 import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
-import { addSource, codeOf, isDev, placeholderCode, sourceOf } from './tool-source.ts';
+import { addSource, codeOf, isBuiltHere, isDev, placeholderCode, sourceOf, type ToolSource } from './tool-source.ts';
 
 export interface ToolFunctionProps extends NodejsFunctionProps {
-  /** The file of the handler. */
+  /** The file of the handler, as a path from the folder in which the app runs. @example 'functions/split-bill.ts' */
   readonly entry: string;
 }
+
+/** The source of a function, and its code if that is built. */
+export let sourceIn: (handler: ToolFunction) => ToolSource;
 
 /**
  * A NodejsFunction, bundled as this project bundles its functions (docs/architecture/requests.md, "Cold start"): Node 24 on
@@ -24,9 +27,15 @@ export interface ToolFunctionProps extends NodejsFunctionProps {
  * may write them and nothing else. A tool may also be any other Lambda function.
  *
  * @example
- * new ToolFunction(stack, 'CountWords', { entry: 'functions/count-words.ts', timeout: Duration.seconds(30) });
+ * new ToolFunction(stack, 'SplitBill', { entry: 'functions/split-bill.ts', timeout: Duration.seconds(30) });
  */
 export class ToolFunction extends NodejsFunction {
+  readonly #source: ToolSource;
+
+  static {
+    sourceIn = (handler) => handler.#source;
+  }
+
   constructor(scope: Construct, id: string, props: ToolFunctionProps) {
     if (props.timeout !== undefined && props.timeout.toSeconds() > 900) {
       throw new Error(`ToolFunction '${id}': a Lambda function runs 15 minutes at most`);
@@ -48,7 +57,8 @@ export class ToolFunction extends NodejsFunction {
       ...props.bundling,
       esbuildArgs: { '--supported:dynamic-import': 'false', ...props.bundling?.esbuildArgs },
     };
-    const source = props.code === undefined ? sourceOf(props.entry, bundling) : undefined;
+    const source = sourceOf(props.entry, bundling);
+    const builtHere = props.code === undefined && isBuiltHere(bundling);
     const dev = isDev(scope);
     const { handler = 'handler' } = props;
     const mapped = props.code === undefined && bundling.sourceMap === true;
@@ -62,12 +72,13 @@ export class ToolFunction extends NodejsFunction {
       logGroup,
       ...(role && { role }),
       bundling,
-      ...(source && {
+      ...(builtHere && {
         code: dev ? placeholderCode(source) : codeOf(source, bundling),
         handler: handler.includes('.') ? handler : `index.${handler}`,
       }),
     });
-    if (source && dev) addSource(this, source);
+    this.#source = source;
+    if (builtHere && dev) addSource(this, source);
     acknowledgeToolFunction(this);
     if (!own) return;
     const resources = [logGroup.logGroupRef.logGroupArn];

@@ -28,16 +28,24 @@ const DYNAMIC_IMPORT = '--supported:dynamic-import';
 export interface ToolSource {
   readonly entry: string;
   readonly options: BuildOptions;
+  /** The code, once this process has built it. */
+  code?: string;
 }
 
-/** The options with which esbuild builds the function in this process; undefined if only CDK's bundling can build it. */
-export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource | undefined {
-  const { format, bundleAwsSDK, banner, footer, externalModules, tsconfig, esbuildArgs = {} } = bundling;
+/** Whether esbuild in this process builds what CDK's bundling would build. Otherwise CDK has to. */
+export function isBuiltHere(bundling: BundlingOptions): boolean {
+  const { format, bundleAwsSDK, esbuildArgs = {} } = bundling;
   const given = Object.entries(bundling).filter(([, value]) => value !== undefined);
   const known: readonly string[] = [...SAME, ...TRANSLATED];
-  if (given.some(([name]) => !known.includes(name))) return undefined;
-  if (format !== OutputFormat.CJS || bundleAwsSDK !== true) return undefined;
-  if (Object.keys(esbuildArgs).some((name) => name !== DYNAMIC_IMPORT)) return undefined;
+  if (given.some(([name]) => !known.includes(name))) return false;
+  if (format !== OutputFormat.CJS || bundleAwsSDK !== true) return false;
+  return Object.keys(esbuildArgs).every((name) => name === DYNAMIC_IMPORT);
+}
+
+/** Translates the options of a bundling that esbuild has, too. The packages that CDK would install stay outside the code. */
+export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource {
+  const { banner, footer, externalModules, nodeModules, tsconfig, esbuildArgs = {} } = bundling;
+  const external = [externalModules, nodeModules].flatMap((names) => names ?? []);
   const same = SAME.flatMap((name) => (bundling[name] === undefined ? [] : [[name, bundling[name]]]));
   return {
     entry: resolve(entry),
@@ -45,9 +53,9 @@ export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource |
       ...Object.fromEntries(same),
       ...(banner !== undefined && { banner: { js: banner } }),
       ...(footer !== undefined && { footer: { js: footer } }),
-      ...(externalModules !== undefined && { external: externalModules }),
+      ...(external.length > 0 && { external }),
       ...(tsconfig !== undefined && { tsconfig: resolve(tsconfig) }),
-      format,
+      format: 'cjs',
       supported: { 'dynamic-import': esbuildArgs[DYNAMIC_IMPORT] !== 'false' },
     },
   };
@@ -57,20 +65,32 @@ export function sourceOf(entry: string, bundling: BundlingOptions): ToolSource |
 export const isDev = (scope: Construct): boolean => scope.node.tryGetContext(DEV_CONTEXT) === true;
 
 /** Builds the code of a tool in this process: CDK starts npm for each function, which takes a second. */
-export function codeOf({ entry, options }: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
+export function codeOf(source: ToolSource, { sourceMap, sourcesContent }: BundlingOptions): Code {
   const build: BuildOptions = {
-    ...withParts(options, partsBeside),
-    entryPoints: [entry],
-    bundle: true,
-    platform: 'node',
+    ...buildOf(source),
     ...(sourceMap !== undefined && { sourcemap: sourceMap }),
     ...(sourcesContent !== undefined && { sourcesContent }),
   };
-  return bundledCode(entry, build, (folder) => {
+  return bundledCode(source.entry, build, (folder) => {
     const outfile = `${folder}/index.js`;
     buildSync({ ...build, outfile });
-    writeFiles(folder, partsOf(readFileSync(outfile)));
+    const code = readFileSync(outfile);
+    source.code = code.toString();
+    writeFiles(folder, partsOf(code));
   });
+}
+
+const buildOf = ({ entry, options }: ToolSource): BuildOptions => ({
+  ...withParts(options, partsBeside),
+  entryPoints: [entry],
+  bundle: true,
+  platform: 'node',
+});
+
+/** The code of a tool as text. Builds it, unless it is built. */
+export function builtCode(source: ToolSource): string {
+  source.code ??= buildSync({ ...buildOf(source), write: false, logLevel: 'silent' }).outputFiles?.[0]?.text ?? '';
+  return source.code;
 }
 
 const withParts = (options: BuildOptions, { alias, external }: typeof partsBeside): BuildOptions => ({

@@ -76,8 +76,12 @@ try {
     verbose: flags.verbose,
     write: (text) => void process.stdout.write(text),
     now: () => new Date(),
-    // `<stack>-<construct id><hash>`
-    nameOf: (name) => name.replace(/^[^-]+-/, '').replace(/[0-9A-F]{8}$/, ''),
+    // `<stack>-<construct id><hash>`, and for `addToolFile` `<server>Tools<tool>Function` as construct id.
+    nameOf: (name) =>
+      name
+        .replace(/^[^-]+-/, '')
+        .replace(/[0-9A-F]{8}$/, '')
+        .replace(/^\w*Tools(\w+)Function$/, '$1'),
   });
   checkNode(process.versions.node);
   const project = readProject(process.cwd());

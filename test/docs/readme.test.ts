@@ -46,10 +46,7 @@ describe('on the embedded cloud', () => {
     const edited = readPage('bin/app.ts')
       .replaceAll("'../", "'../../")
       .concat(snippet(readme, 'at the end of bin/app.ts'));
-    const app = folder.write(
-      'bin/app.ts',
-      edited.replace(`entry: '${TOOL}'`, `entry: '${relative(ROOT, folder.path)}/${TOOL}'`),
-    );
+    const app = folder.write('bin/app.ts', edited.replace(`'${TOOL}'`, `'${relative(ROOT, folder.path)}/${TOOL}'`));
     await synthApp(app, join(folder.path, 'out'));
     cloud = await startCloud({ assembly: join(folder.path, 'out'), onLog: () => {} });
   });

@@ -2,8 +2,7 @@
 
 export const stack = `import * as cdk from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { Auth, McpTaskServer, ToolFunction } from 'mcp-task-server';
-import { handler } from '../tools/count-words';
+import { Auth, McpTaskServer } from 'mcp-task-server';
 
 export class AppStack extends cdk.Stack {
   readonly server: McpTaskServer;
@@ -11,10 +10,7 @@ export class AppStack extends cdk.Stack {
   constructor(scope: Construct, id: string, props?: cdk.StackProps) {
     super(scope, id, props);
     this.server = new McpTaskServer(this, 'Server', { auth: Auth.anonymous() });
-    this.server.addTool('count_words', {
-      ...handler.definition,
-      handler: new ToolFunction(this, 'CountWords', { entry: 'tools/count-words.ts', timeout: cdk.Duration.seconds(30) }),
-    });
+    this.server.addToolFile('count_words', 'tools/count-words.ts', { timeout: cdk.Duration.seconds(30) });
   }
 }
 `;

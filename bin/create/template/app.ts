@@ -1,6 +1,5 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Auth, McpTaskServer, ToolFunction } from 'mcp-task-server';
-import { handler as countWords } from './tools/count-words.ts';
+import { Auth, McpTaskServer } from 'mcp-task-server';
 
 const stack = new Stack(new App(), 'McpTools');
 
@@ -11,7 +10,4 @@ const server = new McpTaskServer(stack, 'Server', {
   removalPolicy: RemovalPolicy.DESTROY,
 });
 
-server.addTool('count_words', {
-  ...countWords.definition,
-  handler: new ToolFunction(stack, 'CountWords', { entry: 'tools/count-words.ts', timeout: Duration.minutes(1) }),
-});
+server.addToolFile('count_words', 'tools/count-words.ts', { timeout: Duration.minutes(1) });
