@@ -2,7 +2,6 @@ import { mayLog } from './iam/deployed.ts';
 import type { Iam } from './iam/index.ts';
 import type { ResolvedStack } from './template/resources.ts';
 
-/** Gets each log line of a function. */
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
 
 /**

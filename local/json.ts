@@ -16,7 +16,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Parses a text; undefined if it is not a JSON object. */
 export function parsedObject(text: unknown): JsonObject | undefined {
   try {
     const parsed: unknown = JSON.parse(String(text));

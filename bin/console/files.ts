@@ -10,7 +10,6 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The names of the files that are served: no name leads out of the folder of the page. */
 const NAME = /^(?:task\/)?[a-z-]+\.([a-z]+)$/;
 
-/** A file of the page, with its type. */
 export function pageFile(name: string): { readonly type: string; readonly body: Buffer } | undefined {
   const type = TYPES[NAME.exec(name)?.[1] ?? ''];
   if (type === undefined) return undefined;

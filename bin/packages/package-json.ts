@@ -11,7 +11,6 @@ interface Source {
   readonly [field: string]: unknown;
 }
 
-/** An entry of a published package. */
 export interface Entry {
   readonly require?: { readonly types: string; readonly default: string };
   readonly types: string;

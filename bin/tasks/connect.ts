@@ -32,7 +32,6 @@ export interface Surroundings {
   readonly audit: (act: Act) => void;
 }
 
-/** The endpoint of the services, and the credentials for them. */
 type Access = Pick<ClientOptions, 'region' | 'credentials' | 'endpoint'>;
 
 /** Timeout of one attempt, in milliseconds, and the number of attempts. */

@@ -24,7 +24,6 @@ export interface RunFacts {
   readonly stoppedAt?: number;
   /** The name of the error that ended it. */
   readonly error?: string;
-  /** The state it is in. */
   readonly state?: string;
   /** Attempts at its work that failed, the oldest first. */
   readonly failures: readonly { readonly at: number; readonly error: string }[];
@@ -73,7 +72,6 @@ export async function runOf(
   }
 }
 
-/** The ARN of the workflow that runs the round of a task. */
 export const machineArnOf = (record: TaskRecord, { machineArnPrefix }: ServerFacts): string =>
   machineArnPrefix + engineOf(record);
 

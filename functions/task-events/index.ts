@@ -27,7 +27,6 @@ export interface TaskEventsContext {
   readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
   readonly now: () => number;
-  /** Prints lines of metrics. */
   readonly print: (lines: readonly string[]) => void;
 }
 

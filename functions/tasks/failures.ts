@@ -95,9 +95,6 @@ export const FAILURES = {
 
 export type FailureReason = keyof typeof FAILURES;
 
-export const isFailureReason = (value: unknown): value is FailureReason =>
-  typeof value === 'string' && Object.hasOwn(FAILURES, value);
-
 /** Why a task fails, with the error that its clients get. */
 export interface Failure {
   readonly reason: FailureReason;

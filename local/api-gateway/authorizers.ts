@@ -23,7 +23,6 @@ export type AuthorizerVerdict =
   | { readonly allowed: true; readonly context: AuthorizerContext }
   | {
       readonly allowed: false;
-      /** The type of the gateway response. */
       readonly type: string;
       readonly status: number;
       readonly message: string;

@@ -20,7 +20,6 @@ interface ToolCodeOptions {
   readonly follow: (inputs: Iterable<string>) => void;
 }
 
-/** The tools that `dev` builds, with their latest code. */
 export function toolCode({ folder, out, terminal, follow }: ToolCodeOptions) {
   const builds = new Map<string, ToolBuild>();
   const folders = new Map<string, string>();

@@ -70,7 +70,6 @@ export const streamWindow = 64 * 1024;
 /** 6 MB of payload plus 100 bytes: the number in the error message of AWS. */
 const maxResponseBytes = 6_291_556;
 
-/** How an invocation ends that returns this payload. */
 export function ended(id: string, payload: string): FromWorker {
   if (Buffer.byteLength(payload) <= maxResponseBytes) return { type: 'result', id, payload };
   const errorMessage = `Response payload size exceeded maximum allowed payload size (${maxResponseBytes} bytes).`;

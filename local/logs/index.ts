@@ -45,7 +45,6 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number) 
   };
   return {
     operations,
-    /** Keeps a line of a function. */
     keep(functionName: string, message: string): void {
       const lines = groups.get(groupOf.get(functionName) ?? '');
       if (lines === undefined) return;

@@ -3,7 +3,6 @@ import { crc32 } from 'node:zlib';
 import { AwsError } from '../aws-error.ts';
 import type { RestRequest } from '../wire/types.ts';
 
-/** The bucket and key of a path-style request. */
 export interface ObjectPath {
   readonly bucket: string;
   /** Empty for the bucket itself. */

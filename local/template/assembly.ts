@@ -17,7 +17,6 @@ export interface Template {
   readonly Outputs: JsonObject;
 }
 
-/** One stack of a cloud assembly. */
 export interface Stack {
   readonly name: string;
   readonly region: string;

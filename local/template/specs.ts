@@ -69,7 +69,6 @@ export function readSpecs(stacks: readonly ResolvedStack[]) {
     secrets: all('AWS::SecretsManager::Secret', readSecret),
     buckets: all('AWS::S3::Bucket', readBucket),
     queues: all('AWS::SQS::Queue', ({ name, arn = '' }): QueueResource => ({ name, arn })),
-    /** Maps the ARN of a role to its logical id. */
     roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
   };
 }

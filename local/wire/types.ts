@@ -18,7 +18,6 @@ export interface WireResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** The type of the error, if the answer is one. */
   readonly error?: string | undefined;
   readonly consumed?: Consumed | undefined;
 }

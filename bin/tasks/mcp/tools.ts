@@ -40,13 +40,11 @@ export interface Input {
 
 type Run = (input: Input, context: OperatorContext) => Promise<Report>;
 
-/** One verb as a tool. */
 export interface VerbTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly writes: boolean;
-  /** The JSON Schema of its input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** Runs the verb. Throws UsageError, OperatorError, and errors of AWS. */
   readonly run: Run;

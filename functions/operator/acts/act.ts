@@ -25,7 +25,6 @@ export interface Operator {
   readonly reason: string;
 }
 
-/** The context of the engine for one act. */
 export interface ActContext extends EngineContext {
   /** The record of the first write that was sent. From then on an error does not say that nothing was changed. */
   readonly sent: () => TaskRecord | undefined;

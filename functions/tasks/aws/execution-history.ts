@@ -1,6 +1,5 @@
 import { type HistoryEvent as Event, GetExecutionHistoryCommand, type SFNClient } from '@aws-sdk/client-sfn';
 
-/** A state that an execution is in. */
 export interface ExecutionState {
   readonly name: string;
   /** When it was entered, in ms since the epoch. */

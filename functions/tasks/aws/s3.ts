@@ -1,7 +1,6 @@
 import { GetObjectCommand, type GetObjectCommandOutput, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { type ClientOptions, clientConfig, quiet } from './client.ts';
 
-/** The objects of one bucket, as texts. */
 export interface Objects {
   put(key: string, text: string, abortSignal: AbortSignal): Promise<unknown>;
   get(key: string, abortSignal: AbortSignal): Promise<string>;

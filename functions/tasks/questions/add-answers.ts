@@ -9,7 +9,6 @@ import { answer, withInputApart } from '../transitions/answers.ts';
 import { after, type Change } from '../transitions/change.ts';
 import { answerProblem } from './answer-problem.ts';
 
-/** The change that adds answers to a task. */
 export interface AddedAnswers {
   readonly change: Change;
   /** Input that is too large for the record: store its text in S3 before the change. */
@@ -52,7 +51,6 @@ export function addAnswers(
   return { change: withInputApart(change, stored.record), stored };
 }
 
-/** Bytes of all answers to a task, with these. */
 function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
   return Buffer.byteLength(
     Object.entries({ ...inputResponses, ...more })

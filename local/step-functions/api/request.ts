@@ -6,7 +6,6 @@ import { PAYLOAD_LIMIT } from '../payload.ts';
 const EXECUTION_NAME = /^[^\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}]{1,80}$/u;
 const STATES_ARN = /^arn:aws[a-z-]*:states:[^:]+:\d{12}:(\w+):\S+$/;
 
-/** A string member of a request, undefined if absent. */
 export function optionalText(request: Request, name: string): string | undefined {
   const value = request[name];
   if (value === undefined || value === null) return undefined;
