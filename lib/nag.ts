@@ -17,7 +17,7 @@ const SERVER = {
   'Serverless-LambdaDLQ':
     'Invoked by callers who wait for the answer; the reconciler, which is not, has a destination for what it cannot settle',
   'Serverless-LambdaTracing':
-    'The endpoint and the tool workflows are traced; a sweep each minute, an authorizer and a rotation tell nothing more',
+    'The endpoint and the tool workflows are traced; a sweep each minute, an authorizer and a rotation show nothing more',
 } as const;
 
 const EVERYWHERE = 'X-Ray, log delivery and ListStreams have no resources that a policy could name';

@@ -57,7 +57,7 @@ export class TaskEvents extends Construct {
       this,
       'Function',
       {
-        description: 'Tells the changes of MCP tasks: metrics, audit lines and events',
+        description: 'Publishes the changes of MCP tasks: metrics, audit lines and events',
         code: new BundledCode((use) => bundle('taskEvents', {}, use)),
         memorySize: 256,
         timeout: Duration.minutes(1),
@@ -119,7 +119,7 @@ export class TaskEvents extends Construct {
     const letters = deadLetterAlarm(
       this,
       this.deadLetters,
-      'Changes of tasks that could not be told: see docs/events.md',
+      'Changes of tasks that could not be published: see docs/events.md',
     );
     this.alarms = [behind, letters];
   }

@@ -15,7 +15,7 @@ const STOP_AGAIN = 60_000;
 const stoppedAgain = new Map<string, true>();
 const REMEMBERED = 1_000;
 
-/** What became of the end of a task. */
+/** What ending a task resulted in. */
 export interface Ended {
   /** As it is now. */
   readonly record: TaskRecord;

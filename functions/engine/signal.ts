@@ -32,7 +32,7 @@ export interface Answering {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** What became of answers. `record`: as it is now. */
+/** What sending answers resulted in. `record`: as it is now. */
 export type Signalled =
   /** The task asks nothing, or no answer was given to what it asks. */
   | { readonly outcome: 'nothing'; readonly record: TaskRecord; readonly start?: Start | 'expired' }

@@ -23,7 +23,7 @@ import { stopIfOver, stopRun } from './stop.ts';
 /** In milliseconds. Before this age, no client can have found a task by tasks/list and cancelled it. */
 const FOUND_AFTER = 250;
 
-/** What became of the start of a task's first round. */
+/** What starting the first round of a task resulted in. */
 export type FirstStart =
   | { readonly start: 'started' }
   /** Too late: the sweep may be failing the task as never started (row 4). */
@@ -54,7 +54,7 @@ export async function startFirst(record: TaskRecord, input: string, context: Run
   return overBefore(record, context);
 }
 
-/** A task without a key has a name that nobody else takes, but a rerun's name can be taken. */
+/** A task without a key has a name that is never taken, but a rerun's name can be. */
 async function nameTaken(record: TaskRecord, context: RunContext): Promise<FirstStart> {
   if (record.digest === undefined && record.rerunOf === undefined) return overBefore(record, context);
   const change =
@@ -183,7 +183,7 @@ export async function startNext(
   return { start: 'started', record };
 }
 
-/** Best effort: without such a note the sweep starts the round again at its first check. */
+/** Best effort: without this note the sweep starts the round again at its first check. */
 async function note(change: Change, record: TaskRecord, context: RunContext): Promise<void> {
   await context.store.applyBlind(record, change).catch((error: unknown) => {
     logUnexpected(error, 'noting a start', context);

@@ -9,8 +9,8 @@ export const functionOf = (tool: ToolEntry, functions: readonly string[]): strin
 /**
  * The tools by name. Throws, by the tool's name, if manifest, validators and environment do not fit together.
  *
- * @param functions those of forbidden tools, as in TOOL_FUNCTIONS
- * @param stateMachines those that are tools, as in TOOL_MACHINES
+ * @param functions names of the functions of forbidden tools, as in TOOL_FUNCTIONS
+ * @param stateMachines names of the machines that are tools, as in TOOL_MACHINES
  */
 export function wiredTools(
   { tools }: Manifest,

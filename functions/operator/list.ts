@@ -7,7 +7,7 @@ import { type Progress, progressOf } from './show.ts';
 import { recordOf } from './view.ts';
 
 export interface ListFilter extends Selection {
-  /** @default those of open tasks */
+  /** @default all statuses of open tasks */
   readonly statuses?: readonly Status[];
   readonly owner?: string;
 }

@@ -26,8 +26,8 @@ const PAGES = 10;
 const BEFORE = 5_000;
 
 /**
- * The log lines that name a task: those of the server, which hold nothing that a client or a tool wrote, and with `payload`
- * those of its tool. Or all lines of one part of the server, from a time on. Throws OperatorError.
+ * The log lines that name a task: the server's, which hold nothing that a client or a tool wrote, and with `payload` the
+ * tool's. Or all lines of one part of the server, from a time on. Throws OperatorError.
  */
 export async function logsOf(
   key: TaskKey | undefined,

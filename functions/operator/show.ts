@@ -29,7 +29,7 @@ export interface Story {
   readonly endsBy?: number;
   /** Until when it can be read. */
   readonly readableUntil: number;
-  /** What the client is told of a failure. */
+  /** What the client gets of a failure. */
   readonly error?: { readonly code?: number; readonly message: string; readonly reason?: string };
   readonly isError?: boolean;
   /** What its run reported last. */
@@ -64,7 +64,7 @@ export interface Unreadable {
 const RUNS = 5;
 
 /**
- * Tells what happened to one task. `payload`: with arguments, questions, answers and result. Throws OperatorError.
+ * Shows what happened to one task. `payload`: with arguments, questions, answers and result. Throws OperatorError.
  */
 export async function show(key: TaskKey, payload: boolean, context: OperatorContext): Promise<Story | Unreadable> {
   const stored = await readTask(key, payload, context);

@@ -31,7 +31,7 @@ const EVENTS = 1_000;
 
 /**
  * The states that the execution of a state machine has visited, in the order in which it entered them, as far as its newest
- * 1,000 events tell. Throws errors of Step Functions.
+ * 1,000 events say. Throws errors of Step Functions.
  */
 export async function visitsOf(executionArn: string, states: States): Promise<StateVisit[]> {
   const newest = { maxResults: EVENTS, reverseOrder: true, includeExecutionData: false };

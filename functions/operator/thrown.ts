@@ -14,7 +14,7 @@ export interface Thrown {
   /** The name of the error. */
   readonly error: string;
   readonly message: string;
-  /** The lines of its stack that name code, without those of Node itself. */
+  /** The lines of its stack that name code, without lines of Node itself. */
   readonly stack?: readonly string[];
 }
 

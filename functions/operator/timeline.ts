@@ -40,13 +40,16 @@ export interface Timeline {
   readonly totals: Readonly<Record<Waiting, number>>;
 }
 
-type Told = Pick<Story, 'status' | 'seenAs' | 'round' | 'createdAt' | 'updatedAt' | 'deadlineAt' | 'happened' | 'runs'>;
+type TaskStory = Pick<
+  Story,
+  'status' | 'seenAs' | 'round' | 'createdAt' | 'updatedAt' | 'deadlineAt' | 'happened' | 'runs'
+>;
 
 /**
  * From the events of the record and the histories of its runs. The clocks of AWS differ by some ms: no span begins before
  * the one before it ends. A round of which nothing is known any more has no lane: its time counts as AWS's.
  */
-export function timelineOf(story: Told, now: number): Timeline {
+export function timelineOf(story: TaskStory, now: number): Timeline {
   const { round, createdAt } = story;
   const open = !isTerminal(story.status) && story.seenAs === undefined;
   const to = Math.max(createdAt, endOf(story, open, now));
@@ -117,24 +120,24 @@ function spansOf({ from, to = Number.POSITIVE_INFINITY, tries }: StateVisit, unt
   return spans;
 }
 
-function endOf({ status, updatedAt, deadlineAt, happened }: Told, open: boolean, now: number): number {
+function endOf({ status, updatedAt, deadlineAt, happened }: TaskStory, open: boolean, now: number): number {
   if (open) return now;
   if (!isTerminal(status)) return Math.min(deadlineAt, now);
   return happened.findLast(({ what }) => what === status)?.at ?? updatedAt;
 }
 
 /** When the workflow of a round began: as Step Functions says, or the event that the workflow wrote. */
-function startOf({ runs, happened }: Told, round: number): number | undefined {
+function startOf({ runs, happened }: TaskStory, round: number): number | undefined {
   const run = runs.find((one) => one.round === round)?.startedAt;
   const isOf = (moment: Moment) => (moment.round ?? 1) === round && moment.startedAt !== undefined;
   return run ?? happened.find(isOf)?.startedAt;
 }
 
-const momentOf = ({ happened }: Told, round: number, what: string): number | undefined =>
+const momentOf = ({ happened }: TaskStory, round: number, what: string): number | undefined =>
   happened.find((moment) => moment.what === what && (moment.round ?? 1) === round)?.at;
 
 /** The last of the answers to what a round asked. */
-const answeredAt = ({ happened }: Told, round: number): number | undefined =>
+const answeredAt = ({ happened }: TaskStory, round: number): number | undefined =>
   happened.findLast((moment) => moment.what === 'answered' && (moment.round ?? 1) === round)?.at;
 
 /** Without a history the whole run counts as one attempt. */

@@ -26,7 +26,7 @@ export type ReconcilerEvent =
   | EventBridgeEvent<'Scheduled Event', object>;
 
 /** No client waits, and the next sweep finds what is left: so a call that hangs is given up soon. */
-const PATIENCE = { requestTimeout: 2_000, attempts: 2 };
+const TIMEOUTS = { requestTimeout: 2_000, attempts: 2 };
 /** The share of the time that a sweep may use. The rest, ten seconds, is for its last task and the metrics. */
 const SHARE = 5 / 6;
 const PAGE = 25;
@@ -79,9 +79,9 @@ export async function handle(event: ReconcilerEvent, remaining: number, context:
 }
 
 function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): SweepContext {
-  const db = dynamoDb(PATIENCE);
+  const db = dynamoDb(TIMEOUTS);
   const objects = resultStore({ bucket: variable(env, 'RESULTS_BUCKET'), timeout: 4_000 });
-  const states = stepFunctions(PATIENCE);
+  const states = stepFunctions(TIMEOUTS);
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
   const table = variable(env, 'TASKS_TABLE');
   const names = list(env, 'TOOL_MACHINES');

@@ -22,7 +22,7 @@ export function isUnheard(work: Execution | undefined, now: number): boolean {
   return now - (work.stoppedAt ?? now) >= limits.unheard;
 }
 
-/** The end of a task whose workflow will not write it: that of the tool's own state machine, if known. */
+/** The end of a task whose workflow will not write it: the end of the tool's own state machine, if known. */
 export function outcome(record: TaskRecord, run: Run, now: number): Change {
   const { work } = run;
   if (work?.status === 'SUCCEEDED' && work.output !== undefined) {

@@ -30,7 +30,7 @@ const AT_ONCE = 16;
 /** Rounds of tasks that have waited. StartExecution allows 150 or 300 a second per account, by region. */
 const RESUMES_PER_SECOND = 80;
 /** DescribeExecution allows 10 or 15 calls a second per account, by region. This leaves some to others. */
-const LOOKS_PER_SECOND = 6;
+const CALLS_PER_SECOND = 6;
 
 /**
  * Repairs the tasks that are due, until `until` (ms since the epoch). An error in one task or shard does not stop the
@@ -41,20 +41,20 @@ const LOOKS_PER_SECOND = 6;
 export async function sweep(until: number, context: SweepContext): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
-  const mostLooks = Math.ceil(((until - started) / 1_000) * LOOKS_PER_SECOND);
+  const mostCalls = Math.ceil(((until - started) / 1_000) * CALLS_PER_SECOND);
   const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], resume: [] };
-  let looks = 0;
+  let calls = 0;
   const counting: ReconcilerContext = {
     ...context,
     describe(executionArn) {
-      looks++;
+      calls++;
       return context.describe(executionArn);
     },
     workflow: {
       ...context.workflow,
       start(...run) {
         // Without a history, no read comes before a start.
-        looks = Math.max(looks, 1);
+        calls = Math.max(calls, 1);
         return context.workflow.start(...run);
       },
     },
@@ -66,7 +66,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     try {
       const done = await reconcile(key, mayCheck, counting);
       if (!isLater(done)) note(report, done);
-      else if (done === 'resume' || later[done].length < mostLooks) later[done].push(key);
+      else if (done === 'resume' || later[done].length < mostCalls) later[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
@@ -94,9 +94,9 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
       continue;
     }
     const begun = context.now();
-    looks = 0;
+    calls = 0;
     const error = await settle(key, true);
-    const pause = Math.max(0, begun + (looks * 1_000) / LOOKS_PER_SECOND - context.now());
+    const pause = Math.max(0, begun + (calls * 1_000) / CALLS_PER_SECOND - context.now());
     // Each engine has its quota.
     if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
     else if (error === 'TooManyStarts' || error === 'ThrottlingException') break;

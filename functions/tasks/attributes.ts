@@ -24,7 +24,7 @@ export const SORT_KEYS = {
 export const BEFORE_TASKS = '$';
 
 /**
- * The runs of a task write into this partition, not into that of its record: IAM can tell the two apart by the
+ * The runs of a task write into this partition, not into the record's: IAM can tell the two apart by the
  * partition key, and the credentials of a tool may only write here.
  */
 export const PROGRESS_PARTITION = 'progress#';

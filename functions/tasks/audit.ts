@@ -18,7 +18,7 @@ export interface Facts {
   /** A hash of the owner of the task. Left out where the task owns itself. */
   readonly owner?: string | undefined;
   readonly taskId?: string | undefined;
-  /** denied: how many tasks of one request. The id is that of the first. Left out for one. */
+  /** denied: how many tasks of one request. The id is the first one's. Left out for one. */
   readonly tasks?: number;
   readonly tool?: string | undefined;
   readonly round?: number;

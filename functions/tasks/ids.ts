@@ -113,7 +113,7 @@ const random = (length: number): string => letters(randomBytes(length));
 /** One letter for each byte. */
 const letters = (bytes: Buffer): string => Array.from(bytes, (byte) => ID_LETTERS[byte & 31]).join('');
 
-/** Other letters than those of ids count as 0. */
+/** Letters that no id has count as 0. */
 const numberOf = (text: string): number =>
   [...text].reduce((sum, letter) => sum * 32 + Math.max(0, ID_LETTERS.indexOf(letter)), 0);
 

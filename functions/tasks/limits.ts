@@ -108,7 +108,7 @@ export const limits = {
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */
   answers: 140 * KB,
-  /** How many events the record of a task keeps, besides its end; those of the workflow up to this round as well. */
+  /** How many events the record of a task keeps, besides its end; events of the workflow up to this round as well. */
   events: { others: 20, workflowRounds: 10 },
   /** Invalid answers to one question. The last of them fails the task (2025-11-25: the others repeat the question). */
   refusals: 5,

@@ -20,7 +20,7 @@ interface AwsClientError extends Error {
 export function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { error: 'Error' };
   const { name, code, message, stack = '', $metadata } = error as AwsClientError;
-  // The stack repeats the message, whose lines could pass for those of the stack.
+  // The stack repeats the message, whose lines could pass for lines of the stack.
   const at = message.includes('\n') ? [] : stack.split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));
   return {
     error: isErrorName(name) ? name : 'Error',

@@ -47,7 +47,7 @@ export interface TaskRecord {
   readonly call?: string;
   /** Cancelled by that notification: the call gets no answer. */
   readonly unheard?: boolean;
-  /** The trace of the call that created it, as W3C Trace Context writes it. Each round is told of it. */
+  /** The trace of the call that created it, as W3C Trace Context writes it. Each round gets it. */
   readonly traceparent?: string;
   /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;

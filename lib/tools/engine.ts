@@ -59,7 +59,7 @@ export function warnOfEngine(scope: Construct, { name, engine, timeout }: ToolEn
   if (timeout < AGAIN) {
     warn(
       'express-timeout',
-      `a run on Express that AWS loses starts again up to ${AGAIN / 1_000} seconds after its first start, and this tool gives up after ${timeout / 1_000}: such a task fails. Raise its timeout, or leave out the engine`,
+      `a run on Express that AWS loses starts again up to ${AGAIN / 1_000} seconds after its first start, and this tool gives up after ${timeout / 1_000}: its task then fails. Raise its timeout, or leave out the engine`,
     );
   }
 }

@@ -38,7 +38,7 @@ describe('the template', () => {
       expect.stringContaining('Rotates the key'),
       expect.stringContaining('MCP endpoint'),
       expect.stringContaining('Settles MCP tasks'),
-      expect.stringContaining('Tells the changes'),
+      expect.stringContaining('Publishes the changes'),
     ]);
   });
 

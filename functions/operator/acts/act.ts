@@ -8,7 +8,7 @@ import { momentsOf } from '../moments.ts';
 import { readTask } from '../show.ts';
 import { recordOf, seenNow, utc } from '../view.ts';
 
-/** What became of one act on one task. */
+/** What one act on one task resulted in. */
 export interface Outcome {
   readonly taskId: string;
   /** Whether the task changed by it. */
@@ -82,13 +82,13 @@ export async function orUnknown<T>(
   } catch (error) {
     const record = sent();
     if (error instanceof OperatorError || record === undefined) throw error;
-    const look = `see mcp-task-server tasks show ${record.taskId}`;
-    return unknown(`It is not known whether this was done (${(error as Error).name}): ${look}`, record);
+    const advice = `see mcp-task-server tasks show ${record.taskId}`;
+    return unknown(`It is not known whether this was done (${(error as Error).name}): ${advice}`, record);
   }
 }
 
-/** The audit line of an act, and what its caller is told. */
-export function told(
+/** Writes the audit line of an act. Returns what its caller gets. */
+export function reported(
   act: Act['act'],
   record: TaskRecord,
   operator: Operator,

@@ -6,7 +6,7 @@ import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
 import { OperatorError } from '../errors.ts';
-import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, told } from './act.ts';
+import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, reported } from './act.ts';
 import { responsesFrom } from './responses.ts';
 import { withRights } from './rights.ts';
 
@@ -34,7 +34,7 @@ export async function answerTask(
     return idle ? undefined : record;
   };
   const say = (record: TaskRecord, outcome: Answered, plain?: string) =>
-    told('answer', record, operator, outcome, context, plain);
+    reported('answer', record, operator, outcome, context, plain);
   const rights = { policy: 'payload', otherwise: 'Not answered', action: 'read or store its answers' } as const;
   const engine = withRights(context, rights);
   const answering = {

@@ -3,7 +3,7 @@ import type { OperatorContext } from '../context.ts';
 import { type ListFilter, list } from '../list.ts';
 import type { Outcome } from './act.ts';
 
-/** What became of an act on many tasks. */
+/** What an act on many tasks resulted in. */
 export interface BulkReport {
   readonly succeeded: readonly Outcome[];
   /** Refused, or not done because another writer came first. */

@@ -6,7 +6,7 @@ import type { Change } from '../../tasks/transitions/change.ts';
 import { cancel, fail } from '../../tasks/transitions/end.ts';
 import type { OperatorContext } from '../context.ts';
 import { seenNow } from '../view.ts';
-import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, told } from './act.ts';
+import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, reported } from './act.ts';
 import { withRights } from './rights.ts';
 
 /** Ends a task as cancelled, then stops its run. Throws OperatorError. */
@@ -36,7 +36,7 @@ async function endTask(
   const over = overAlready(stored, now);
   const marked = byOperator(stored, change(now), act === 'cancel' ? 'cancelled' : 'failed', operator);
   const rights = withRights(context, { policy: 'act', otherwise: 'Not done', action: 'change it' });
-  const say = (done: boolean, message: string) => told(act, stored, operator, { done, message }, context);
+  const say = (done: boolean, message: string) => reported(act, stored, operator, { done, message }, context);
   const acting = async () => {
     const { record, written, late } = await end(seenNow(stored, now) ?? stored, marked, read, rights);
     if (over !== undefined) return say(false, `Nothing to ${act}: ${over}`);
@@ -47,7 +47,7 @@ async function endTask(
     if (late) return say(false, 'Its deadline had passed: it is failed, as every reader was about to see');
     const run = traitsOf(stored).canBeStopped
       ? 'Its run is stopped'
-      : 'Its run cannot be stopped: it goes on until its tool looks, and changes nothing';
+      : 'Its run cannot be stopped: it goes on until its tool notices, and changes nothing';
     return say(true, `${act === 'cancel' ? 'Cancelled' : 'Failed'}. ${run}`);
   };
   return orUnknown(acting(), rights, (message) => say(false, message));

@@ -9,7 +9,7 @@ import { type FirstInput, firstInputOf } from '../payload.ts';
 import type { RunFacts } from '../runs.ts';
 import { runsOf } from '../show.ts';
 import { seenNow } from '../view.ts';
-import { factsOf, type Operator, type Outcome, readRecord, told } from './act.ts';
+import { factsOf, type Operator, type Outcome, readRecord, reported } from './act.ts';
 import { begin } from './begin.ts';
 import { withRights } from './rights.ts';
 
@@ -26,7 +26,7 @@ export async function rerunTask(
 ): Promise<Outcome> {
   const record = await readRecord(key, true, context);
   const refuse = (message: string): Outcome =>
-    told('rerun', record, operator, { done: false, message: `Not run again: ${message}` }, context);
+    reported('rerun', record, operator, { done: false, message: `Not run again: ${message}` }, context);
   const tool = context.server.tools.get(record.tool);
   if (tool?.engine === undefined) return refuse(noSuchTool(record));
   if (!isTerminal((seenNow(record, context.now()) ?? { status: 'failed' }).status)) {
@@ -46,7 +46,7 @@ export async function rerunTask(
   const madeKey = force ? newKeyBeside(record, context.now()) : rerunKey(record);
   const made = newRecord(madeKey, record, first, tool, operator, context.now());
   const outcome = await begin(made, first.arguments, context);
-  return told('rerun', record, operator, outcome, context);
+  return reported('rerun', record, operator, outcome, context);
 }
 
 const noSuchTool = ({ tool }: TaskRecord): string => `this server has no tool '${tool}' that runs as a task`;

@@ -7,14 +7,14 @@ import { isObject } from '../../tasks/shape.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { payloadOf } from '../payload.ts';
 
-/** Problems that are told. */
+/** Problems that are shown. */
 const MOST = 5;
 /** Characters of the place of one. */
 const LONGEST = 200;
 
 /**
  * Where the structured content of a result breaks the outputSchema of its tool, and which rule: never a value. Undefined: it
- * fits, or the schema is another one than that of the task (A-19).
+ * fits, or the tool has another schema since the task was created (A-19).
  */
 export async function misfitOf(
   record: TaskRecord,

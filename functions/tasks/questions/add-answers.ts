@@ -39,7 +39,9 @@ export function addAnswers(
   const toAdd = (to: TaskRecord) => answer(to, Object.keys(open), answers, now, engine);
   const change = toAdd(record);
   if (answerBytes(whole, answers) > limits.answers) {
-    throw new InvalidParams(`The answers are too large: those of one task may take ${limits.answers} bytes together`);
+    throw new InvalidParams(
+      `The answers are too large: all answers to one task may take ${limits.answers} bytes together`,
+    );
   }
   const answered = after(whole, toAdd(whole));
   // As the round starts: if the answers lie in S3, its input has one more member.

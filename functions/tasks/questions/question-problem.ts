@@ -19,7 +19,7 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
   const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
-  // The record keeps the names of refused answers, and a session those of its questions.
+  // The record keeps the names of refused answers, and a session the names of its questions.
   const named = Object.keys(inputRequests ?? {}).every((name) => Buffer.byteLength(name) <= limits.questionName);
   // A request state that is nested deeper could not be written again.
   if (

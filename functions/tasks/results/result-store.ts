@@ -4,7 +4,7 @@ import type { Objects } from '../aws/s3.ts';
 import { executionName } from '../ids.ts';
 import type { TaskKey } from '../record.ts';
 
-/** A result belongs to one attempt at a round. The `task` that a tool gets is such a key. */
+/** A result belongs to one attempt at a round. The `task` that a tool gets is this key. */
 export interface ResultKey extends TaskKey {
   readonly round: number;
   /** 0 when left out. */

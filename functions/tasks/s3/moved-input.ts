@@ -33,7 +33,7 @@ export const apart = (whole: TaskRecord): Apart => (isLarge(whole) ? moved(whole
 /** A new record that starts with its tool's run, as it is stored. */
 export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
-  // Without a history only the record can tell what a round starts again with. Otherwise only a question or a wait needs the
+  // Without a history only the record says what a round starts again with. Otherwise only a question or a wait needs the
   // arguments, and then the workflow writes them: no object is stored for a client that cannot be asked.
   if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) return { record: made };
   return apart(whole);

@@ -32,7 +32,7 @@ export interface RoundOptions {
 
 const CLIENTS = 12;
 /** A bound: every point is reached long before. */
-const PATIENCE_MS = 60_000;
+const MOST_MS = 60_000;
 
 /** Kills a cloud again and again while clients work with it, lets them finish, and judges every answer they got. */
 export async function runRound({ seed, assembly, folder, deaths }: RoundOptions): Promise<Round> {
@@ -93,7 +93,7 @@ export async function runRound({ seed, assembly, folder, deaths }: RoundOptions)
 /** Whether the process dies by itself before it is too late, or by chance. */
 async function dies(gone: Promise<void>, death: Death, random: Random): Promise<boolean> {
   const waited = new AbortController();
-  const ms = death === 'any time' ? 200 + random.int(1_000) : PATIENCE_MS;
+  const ms = death === 'any time' ? 200 + random.int(1_000) : MOST_MS;
   const alive = sleep(ms, false, { signal: waited.signal }).catch(() => false);
   const dead = await Promise.race([gone.then(() => true), alive]);
   waited.abort();

@@ -68,7 +68,7 @@ test('a sweep starts 6 rounds a second, and none after Step Functions has no roo
   expect(full.records.get('t0')?.dueAt).toBe(OVER + 2 * MINUTE);
 });
 
-test('starts on Express and looks on Standard take turns, and each engine has its quota', async () => {
+test('starts on Express and reads on Standard take turns, and each engine has its quota', async () => {
   const many = Array.from({ length: 30 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER - i }));
   const standard = Array.from({ length: 30 }, (_, i) => record({ taskId: `s${i}`, tool: 'y', dueAt: OVER + i }));
   const { context, clock } = fakeContext([...many, ...standard], {

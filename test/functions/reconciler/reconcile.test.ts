@@ -133,7 +133,7 @@ describe('a task whose tool is a state machine', () => {
   const work = `${machine.replace(':stateMachine:', ':execution:')}:t-r1`;
   const stateMachines = new Map([['x', machine]]);
 
-  test('is looked at as any other at first, and then with its machine', async () => {
+  test('is read as any other at first, and then with its machine', async () => {
     const { context, executions, did, clock } = fakeContext([record()], { stateMachines });
     executions.put(executionArn('t', 1), { status: 'RUNNING' });
     executions.put(work, { status: 'RUNNING' });

@@ -69,15 +69,15 @@ describe('a sweep', () => {
   test('checks the longest due of every shard first: no shard uses up all checks', async () => {
     const busy = Array.from({ length: 40 }, (_, i) => named(`a${String(i).padStart(2, '0')}`, { due: '0' }));
     const fake = fakeContext([...busy, named('b', { due: '15' })]);
-    const looked: string[] = [];
+    const described: string[] = [];
     const describe = async (arn: string) => {
-      looked.push(arn);
+      described.push(arn);
       return { status: 'RUNNING' as const };
     };
-    // Time for six looks.
+    // Time for six calls.
     const report = await sweep(fake.clock.now + 1_000, { ...fake.context, describe });
-    expect(looked).toContain(executionArn('b', 1));
-    expect(report.left).toBe(41 - looked.length);
+    expect(described).toContain(executionArn('b', 1));
+    expect(report.left).toBe(41 - described.length);
   });
 
   test('reaches every task in the end, though the checks of some always fail', async () => {
@@ -126,19 +126,19 @@ describe('a sweep', () => {
 describe('the bounds of a sweep', () => {
   test('it checks six runs a second at most, and leaves the rest to the next sweep', async () => {
     const fake = fakeContext(many(100));
-    const looks: number[] = [];
+    const described: number[] = [];
     const { describe } = fake.context;
     fake.context = {
       ...fake.context,
       describe(arn) {
-        looks.push(fake.clock.now);
+        described.push(fake.clock.now);
         return describe(arn);
       },
     };
     const started = fake.clock.now;
     const report = await sweep(started + 5_000, fake.context);
-    expect(looks).toHaveLength(30);
-    expect(looks.at(-1)).toBeLessThan(started + 5_000);
+    expect(described).toHaveLength(30);
+    expect(described.at(-1)).toBeLessThan(started + 5_000);
     expect(report).toMatchObject({ due: 30, left: 70, repaired: { never_started: 30 } });
     await sweep(fake.clock.now + 15_000, fake.context);
     expect(failed(fake)).toBe(100);
@@ -165,7 +165,7 @@ describe('the bounds of a sweep', () => {
     expect(report).toMatchObject({ due: 15, left: 85 });
   });
 
-  test('what is overdue does not wait behind what must be looked at', async () => {
+  test('what is overdue does not wait behind runs that must be read', async () => {
     const fake = fakeContext([
       ...many(100),
       ...many(20).map((task) => ({ ...task, taskId: `late-${task.taskId}`, deadlineAt: T0 })),

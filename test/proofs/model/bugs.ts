@@ -18,12 +18,12 @@ export const BUGS = {
       '(#status = :working AND #round = :inRound AND #deadlineAt >= :latest) OR attribute_exists(taskId)',
     ),
   },
-  'Finish does not look at the round': {
+  'Finish does not check the round': {
     definition: finishing(
       '#status = :working AND #deadlineAt >= :latest AND (#round = :inRound OR attribute_exists(taskId))',
     ),
   },
-  'Finish does not look at the clock': {
+  'Finish does not check the clock': {
     definition: finishing(
       '#status = :working AND #round = :inRound AND (#deadlineAt >= :latest OR attribute_exists(taskId))',
     ),
@@ -62,7 +62,7 @@ export const BUGS = {
   'the reconciler writes without a condition': of('reconciler', (real) =>
     writing(real, ({ round: _, ...change }) => ({ ...change, from: STATUSES })),
   ),
-  'an answer does not look at what was answered since': of('endpoint', (real) =>
+  'an answer does not check what was answered since': of('endpoint', (real) =>
     writing(real, ({ answerCount: _, ...change }) => change),
   ),
   'a cancel stops the work before it fences the record': of('endpoint', (real) => ({
@@ -83,7 +83,7 @@ export const BUGS = {
   'a cancel overwrites what has ended': of('endpoint', (real) =>
     writing(real, (change) => (change.set.status === 'cancelled' ? { ...change, from: STATUSES } : change)),
   ),
-  'readers do not look at the deadline': of('endpoint', (real) => ({
+  'readers do not check the deadline': of('endpoint', (real) => ({
     ...real,
     store: {
       ...real.store,
@@ -96,7 +96,7 @@ export const BUGS = {
   'a repeated create overwrites the task': {
     table: (real) => ({ ...real, put: ({ Item }) => real.put({ Item }) }),
   },
-  'a stream looks at its tasks only once': of('endpoint', (real) => {
+  'a stream reads its tasks only once': of('endpoint', (real) => {
     let first: ReturnType<TaskStore['getMany']> | undefined;
     const getMany: TaskStore['getMany'] = (keys) => (first ??= real.store.getMany(keys));
     return { ...real, store: { ...real.store, getMany, readMany: getMany } };
@@ -112,8 +112,8 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
   'a repeated StartExecution starts a second run': /^A round is started once/,
   'Finish is unconditional':
     /^A task that has ended is never written again|^Questions are|^An unfinished task|comes too late/,
-  'Finish does not look at the round': /^Questions are what the tool of this round|^A result is what/,
-  'Finish does not look at the clock': /^What comes too late is not written/,
+  'Finish does not check the round': /^Questions are what the tool of this round|^A result is what/,
+  'Finish does not check the clock': /^What comes too late is not written/,
   'no sweep': /^Long after its deadline|^Nothing goes on/,
   'the sweep takes every round for one that runs': /^Nothing goes on/,
   'the sweep starts a first round that was never started': /^A first round is started soon or never/,
@@ -121,15 +121,15 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
   'the sweep does not start an answered round again': /^Nothing goes on/,
   'the reconciler writes without a condition':
     /^A task that has ended is never written again|^A failure has|^What a running task needs/,
-  'an answer does not look at what was answered since': /^A task that waits for input asks|^An answer that was taken/,
+  'an answer does not check what was answered since': /^A task that waits for input asks|^An answer that was taken/,
   'a cancel stops the work before it fences the record': /^Work is stopped that somebody waits for/,
   'a cancel does not stop the work': /^Work goes on for no task/,
   'a cancel overwrites what has ended': /^A task that has ended is never written again/,
-  'readers do not look at the deadline':
+  'readers do not check the deadline':
     /^A task is over by its deadline|^An unfinished task is in the index|^What comes too late|stays as it was/,
   'a repeated create overwrites the task':
     /^What a task is stays|^A task that has ended is never|^A status moves|^A round (begins|is started before)/,
-  'a stream looks at its tasks only once': /^A stream shows an end|stays as it was/,
+  'a stream reads its tasks only once': /^A stream shows an end|stays as it was/,
   'a slot is taken whether there is one or not': /^An owner has 3 open tasks/,
 };
 

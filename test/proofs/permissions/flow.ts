@@ -10,7 +10,7 @@ import type { Assembly } from './assembly.ts';
 type Json = Answer['body'];
 
 /** How long something may take in a cloud in which nothing was refused. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 /** The same after a refusal: its consequence is there at once, or there is none. */
 const AFTER_REFUSAL = 3_000;
 const MINUTE = 60_000;
@@ -62,7 +62,7 @@ function untilIn(cloud: Cloud, lines: readonly string[]): Deployed['until'] {
       const seen = await look();
       if (seen !== undefined) return seen;
       if (refused()) refusedAt ??= Date.now();
-      const late = refusedAt === undefined ? Date.now() - started > PATIENCE : Date.now() - refusedAt > AFTER_REFUSAL;
+      const late = refusedAt === undefined ? Date.now() - started > TIMEOUT : Date.now() - refusedAt > AFTER_REFUSAL;
       if (late) throw new Error(what);
     }
   };

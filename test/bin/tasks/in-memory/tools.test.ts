@@ -12,7 +12,7 @@ const call = (server: ReturnType<typeof operatorOn>, name: string, input: Input 
 };
 const names = (writes: boolean) => toolsFor({ writes, payload: false }).map(({ name }) => name);
 /** A change that is meant is written to the file by `npm test -- test/bin/tasks/in-memory --update`. */
-test('the tools, their words and their inputs are those of tools.txt', async () => {
+test('the tools, their words and their inputs are as in tools.txt', async () => {
   const described = (allowed: typeof ALL) =>
     toolsFor(allowed).map(({ run: _, ...tool }) => JSON.stringify(tool, undefined, 1).replaceAll(/\n\s*/g, ' '));
   const all = [...described({ writes: true, payload: false }), ...described(ALL)];

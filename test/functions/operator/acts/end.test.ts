@@ -127,7 +127,7 @@ describe.each([
     const { context, did } = running(task({ engine: 'express' }), EXPRESS_TOOL);
     expect(await endTask(KEY, ann, context)).toMatchObject({
       done: true,
-      message: `${word}. Its run cannot be stopped: it goes on until its tool looks, and changes nothing`,
+      message: `${word}. Its run cannot be stopped: it goes on until its tool notices, and changes nothing`,
     });
     expect(did).toEqual(['applyBlind']);
   });

@@ -31,7 +31,7 @@ const request = { method: 'POST', headers: { accept: 'application/json' }, body:
 
 /** When Lambda ends the endpoint, and how long all attempts of one of its calls take at most, in ms. */
 const MOST = 60_000;
-const PATIENCE = 20_000;
+const CALL_TIMEOUT = 20_000;
 
 /** One request, served in its own invocation of the endpoint. Throws McpError or Disconnected. */
 export function requestOf(simulation: Simulation, client: string) {
@@ -110,7 +110,7 @@ function invoke(
       if (lost && draw(2) === 0) return failed();
       const process = simulation.start({
         name: `endpoint for ${client}`,
-        patience: PATIENCE,
+        callTimeout: CALL_TIMEOUT,
         most: MOST,
         died: failed,
       });

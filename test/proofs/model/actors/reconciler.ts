@@ -10,7 +10,7 @@ import type { Process } from '../simulation/process.ts';
 import type { Simulation } from '../simulation/simulation.ts';
 
 /** As in functions/reconciler/index.ts: two attempts of at most 2 s, and when Lambda ends it, in ms. */
-const PATIENCE = 5_000;
+const CALL_TIMEOUT = 5_000;
 const MOST = 60_000;
 const RESERVE = 10_000;
 const PAGE = 2;
@@ -36,7 +36,7 @@ export function scheduleSweeps(simulation: Simulation, at: number): void {
 }
 
 function startSweep(simulation: Simulation): void {
-  const process = simulation.start({ name: 'sweep', patience: PATIENCE, most: MOST });
+  const process = simulation.start({ name: 'sweep', callTimeout: CALL_TIMEOUT, most: MOST });
   sweep(process.now() + MOST - RESERVE, sweepContext(simulation, process)).then(
     ({ errors }) => {
       for (const name of Object.keys(errors)) simulation.checkError({ name }, 'sweep');
@@ -72,7 +72,12 @@ function settle(simulation: Simulation, execution: string, change: StatusChange,
         settle(simulation, execution, change, retries + 1),
       );
   };
-  const process = simulation.start({ name: `settles ${execution}`, patience: PATIENCE, most: MOST, died: again });
+  const process = simulation.start({
+    name: `settles ${execution}`,
+    callTimeout: CALL_TIMEOUT,
+    most: MOST,
+    died: again,
+  });
   settleEnded(change, sweepContext(simulation, process)).then(process.end, (error: unknown) => {
     simulation.checkError(error, process.name);
     process.end();

@@ -35,8 +35,8 @@ interface Timer {
 const SECOND = 1_000;
 /** How much time may pass at once although something could happen: mostly little, or every call would be too slow. */
 const LEAPS = [1, 1, 1, 1, 2, 2, 5, 5, 16, 40].map((seconds) => seconds * SECOND);
-/** One choice in so many lets time pass. */
-const PATIENCE = 10;
+/** One choice in ten lets time pass. */
+const ONE_IN = 10;
 /** Far more than any run has. */
 const MOST = 20_000;
 
@@ -102,7 +102,7 @@ export function createAgenda(start: number, trace: (line: string) => void): Agen
     },
     async step(number) {
       const draw = drawFrom(number);
-      if (pending.length > 0 && draw(PATIENCE) < PATIENCE - 1) {
+      if (pending.length > 0 && draw(ONE_IN) < ONE_IN - 1) {
         act(draw(pending.length), draw);
         await rest();
       } else {

@@ -29,7 +29,7 @@ export interface Faults {
 export interface Life {
   readonly name: string;
   /** How long one of its calls takes at most, with all attempts of the SDK, in ms. */
-  readonly patience: number;
+  readonly callTimeout: number;
   /** When Lambda ends it, in ms from its start. @default it is no process that could die */
   readonly most?: number;
   /** How wrong its clock is, in ms. */
@@ -59,7 +59,7 @@ const FOCUSED = 60;
 
 export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: (line: string) => void): Process {
   const { began } = agenda;
-  const { name, patience, most, skew = 0, died } = life;
+  const { name, callTimeout, most, skew = 0, died } = life;
   let alive = true;
   const die = () => {
     if (!alive || most === undefined) return;
@@ -86,7 +86,7 @@ export function startProcess(life: Life, agenda: Agenda, faults: Faults, trace: 
   const call = <T>(what: string, carryOut: (stale: boolean) => T): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const label = `${name}: ${what}`;
-    const by = agenda.now() + patience;
+    const by = agenda.now() + callTimeout;
     let attempts = 0;
     const make = (draw: Draw): (() => void) => {
       try {

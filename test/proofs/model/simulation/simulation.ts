@@ -80,7 +80,7 @@ export interface Simulation {
 
 export const T0 = 1_700_000_000_000;
 /** In ms: Step Functions gives up its own calls after this. */
-const PATIENCE = 5_000;
+const CALL_TIMEOUT = 5_000;
 const INJECTED = new Set(['ThrottlingException', 'TooManyStarts', 'TimeoutError', 'ExecutionDoesNotExist']);
 
 export function createSimulation(scenario: Scenario, parts: Parts, trace: (line: string) => void): Simulation {
@@ -160,7 +160,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
   };
 
   // The service itself: it does not die.
-  const service = startProcess({ name: 'Step Functions', patience: PATIENCE }, agenda, faults, note);
+  const service = startProcess({ name: 'Step Functions', callTimeout: CALL_TIMEOUT }, agenda, faults, note);
   const finish: Integration = async ({ arguments: sent }) => {
     try {
       const { Key, ...request } = sent as Update;
@@ -184,7 +184,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
       async reports(event) {
         const { task } = event;
         if (task === undefined) return;
-        const process = start({ name: `tool of ${task.taskId}`, patience: PATIENCE });
+        const process = start({ name: `tool of ${task.taskId}`, callTimeout: CALL_TIMEOUT });
         const { store: own } = services(process, 'tool');
         // As functions/tool/run-context.ts does it.
         const seen = await own.readStatus(task).catch(() => undefined);
