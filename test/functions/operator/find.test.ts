@@ -15,6 +15,7 @@ const PAGE = 2_000;
 /** Reads of a table with these tasks, the newest first, with an index beside it. Places are numbers of tasks. */
 function readsOf(stored: readonly Stored[]) {
   const calls = { inStatus: 0, ofOwner: 0, get: 0 };
+  const [byStatus, byOwner] = [Map.groupBy(stored, ({ status }) => status), Map.groupBy(stored, ({ owner }) => owner)];
   const page = (tasks: readonly Stored[], first = 0) => ({
     tasks: tasks.slice(first, first + PAGE),
     ...(first + PAGE < tasks.length && { next: { createdUntil: first + PAGE } }),
@@ -26,14 +27,11 @@ function readsOf(stored: readonly Stored[]) {
     },
     async inStatus(status: Status, { createdFrom, createdUntil }: { createdFrom?: number; createdUntil?: number }) {
       calls.inStatus++;
-      return page(createdFrom === undefined ? stored.filter((one) => one.status === status) : [], createdUntil);
+      return page(createdFrom === undefined ? (byStatus.get(status) ?? []) : [], createdUntil);
     },
     async ofOwner(owner: string, _selection: object, _limit: number, from: { createdUntil?: number } = {}) {
       calls.ofOwner++;
-      return page(
-        stored.filter((one) => one.owner === owner),
-        from.createdUntil,
-      );
+      return page(byOwner.get(owner) ?? [], from.createdUntil);
     },
   };
   return { reads: reads as unknown as OperatorReads, calls };
