@@ -21,7 +21,9 @@ function readsOf(stored: readonly Stored[]) {
     ...(first + PAGE < tasks.length && { next: { createdUntil: first + PAGE } }),
   });
   const reads = {
-    async get({ owner, taskId }: TaskKey) {
+    async get({ owner, taskId }: TaskKey, payload: boolean) {
+      // The read policy allows no more.
+      expect(payload).toBe(false);
       calls.get++;
       return stored.find((one) => one.owner === owner && one.taskId === taskId);
     },
@@ -106,6 +108,11 @@ describe('the end of an id', () => {
     expect(await findTask(END, 'owner#ann', reads)).toMatchObject({ owner: 'owner#ann' });
   });
 
+  test('that a search of too many tasks of its owner does not find needs the whole id alone', async () => {
+    const { reads } = readsOf([...flood(40_001, {}), task(END, { owner: 'owner#mallory' })]);
+    await expect(findTask(END, 'owner#mallory', reads)).rejects.toThrow(/search reads: give its whole id$/);
+  });
+
   test('takes no task while another one with this end may be unseen', async () => {
     const shadow = task(END, { owner: 'owner#mallory' });
     const { reads } = readsOf([shadow, ...flood(40_001, { status: 'completed' })]);
@@ -152,6 +159,8 @@ test.each([
   ['01m81rnzam'.padEnd(36, '0'), true],
   [`${'s'.repeat(26)}_${'0'.repeat(36)}`, true],
   [`…${'0'.repeat(36)}`, true],
+  [`0…${'0'.repeat(35)}`, false],
+  [`0...${'0'.repeat(35)}`, false],
   ['0'.repeat(35), false],
   [`x${'0'.repeat(36)}`, false],
   [`${'0'.repeat(36)}x`, false],
