@@ -59,7 +59,7 @@ describe('a streamed response', () => {
     expect(await held('held', code)).toEqual(['1 one', '2 two', '9 three']);
   });
 
-  it('may be kept for longer if it begins in the chunk of its metadata; one turn writes one chunk', async () => {
+  it('may be kept longer if it begins in the chunk of its metadata; a turn writes one chunk', async () => {
     const code = `stream = begin(stream); stream.write('one'); await sleep(100);
       console.log(1); stream.write('two'); stream.write('three'); await sleep(100);
       console.log(2); stream.write('four'); await sleep(100); console.log(9); stream.end();`;

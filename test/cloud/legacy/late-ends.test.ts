@@ -23,7 +23,7 @@ test.each([
   expect([answer.status, (await answer.text()).length > 0]).toEqual([status, true]);
 });
 
-test('the official v1 client waits for no end of a 202: it works, is asked, and answers (A-06, C-20)', async () => {
+test('the official v1 client waits for no end of a 202: it is asked, and answers (A-06, C-20)', async () => {
   const client = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { ok: true } }));
   await client.connect(new StreamableHTTPClientTransport(url()));
