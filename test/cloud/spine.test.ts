@@ -108,7 +108,7 @@ describe('the way of a task', () => {
   });
 
   test('tasks/get right after the answer finds the task (E-09)', async () => {
-    const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 100 } });
+    const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 20_000 } });
     const { body: got } = await modernRequest(url(), 'tasks/get', { taskId: body.result.taskId });
     expect(got.result).toMatchObject({ status: 'working', resultType: 'complete' });
   });

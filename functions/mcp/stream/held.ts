@@ -6,7 +6,7 @@ import type { ServerContext } from '../context.ts';
 import { isOutage } from '../protocol/aws-outage.ts';
 import { type Needs, readAgain } from '../read/read.ts';
 
-/** In ms. A request that waits says so each time, which a stream needs for its comments. */
+/** In ms. A request that waits says so at least this often: its stream may then send a comment. */
 const STEP = 1_000;
 
 /** A request that reads again and again, until what it waits for is there. */
