@@ -107,7 +107,7 @@ describe('a worker that events share', () => {
   const one = { ...soon, maxWorkersPerFunction: 1 };
 
   it('times out each event separately, then takes no more, and ends with the last', async () => {
-    const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 0.5 })], { ...one, timeScale: 0.1 });
+    const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 0.5 })], { ...one, timeScale: 0.05 });
     await lambda.invoke('late', '{}');
     const late = lambda.invoke('late', event({ ms: 60_000 }));
     await pause(300);
