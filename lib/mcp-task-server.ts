@@ -267,8 +267,10 @@ export class McpTaskServer extends ServerMetrics {
 
   /** The construct that holds what is made for a tool. */
   #scopeOf(name: string): Construct {
-    const known = this.#toolScopes.node.tryFindChild(name);
-    return known === undefined ? new Construct(this.#toolScopes, name) : (known as Construct);
+    // Every object of JavaScript has a `constructor`: as an id that name is taken.
+    const id = `${name}:`;
+    const known = this.#toolScopes.node.tryFindChild(id);
+    return known === undefined ? new Construct(this.#toolScopes, id) : (known as Construct);
   }
 
   #addFunction(entry: ToolEntry, handler: IFunction): void {

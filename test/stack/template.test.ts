@@ -24,6 +24,20 @@ const template = makeStack((server, handler) => {
   server.addTool('always', { ...tool, taskSupport: 'required', annotations: { idempotentHint: true } });
 });
 
+test('a tool may have a name that every object of JavaScript has (A-18)', () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__', '.'];
+  const named = makeStack((server, handler) => {
+    for (const name of names) {
+      server.addTool(name, { handler, description: 'd', inputSchema: schema, taskSupport: 'required' });
+    }
+  });
+  const handler = { 'Fn::GetAtt': [Match.stringLikeRegexp('^F'), 'Arn'] };
+  const listed = names.flatMap((name, i) => [`${i === 0 ? '{' : "', "}'${name}': '`, handler]);
+  named.hasResourceProperties('AWS::StepFunctions::StateMachine', {
+    DefinitionSubstitutions: { Functions: { 'Fn::Join': ['', [...listed, "'}"]] } },
+  });
+});
+
 describe('the template', () => {
   test('has one workflow for each engine, which knows its tools and those that may be repeated', () => {
     const machines = Object.values(template.findResources('AWS::StepFunctions::StateMachine'));
