@@ -292,8 +292,13 @@ export class McpTaskServer extends ServerMetrics {
   }
 
   #addTask(tool: MarkedTool, { arn, statements }: ToolRun): void {
-    const { name, engine = 'standard' } = tool.entry;
-    this.workflows[engine].addTool(name, arn, statements, isRepeatable(tool.entry));
+    const { name, engine } = tool.entry;
+    const repeatable = isRepeatable(tool.entry);
+    // A deployment may move a tool that may be repeated from one engine to the other: its runs find it on both meanwhile.
+    const engines: readonly Engine[] = repeatable ? ['standard', 'express'] : ['standard'];
+    for (const one of engine === 'machine' ? [engine] : engines) {
+      this.workflows[one].addTool(name, arn, statements, repeatable);
+    }
     this.#tools.push(tool.entry);
     this.#marked.push(tool);
   }

@@ -46,7 +46,7 @@ describe('the template', () => {
     expect(machines.map(({ Properties }) => Properties.StateMachineType)).toEqual(['STANDARD', 'EXPRESS', 'STANDARD']);
     for (const DefinitionSubstitutions of [
       { Functions: { 'Fn::Join': ['', known] }, RepeatableTools: "['always']" },
-      { Functions: '{}' },
+      { Functions: { 'Fn::Join': ['', ["{'always': '", handler, "'}"]] } },
       { StateMachines: '{}' },
     ]) {
       template.hasResourceProperties('AWS::StepFunctions::StateMachine', { DefinitionSubstitutions });

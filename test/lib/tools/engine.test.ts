@@ -40,7 +40,7 @@ test.each<[string, object, RegExp]>([
 
 test('the workflow on Express is an Express machine, which logs its runs without their payload', () => {
   server.addTool('fits', fits);
-  server.addTool('plain', { ...fits, engine: 'standard' });
+  server.addTool('plain', { ...fits, engine: 'standard', annotations: {} });
   const machines = Template.fromStack(stack).findResources('AWS::StepFunctions::StateMachine');
   const [express] = Object.values(machines)
     .map(({ Properties }) => Properties)

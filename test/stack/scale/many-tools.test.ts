@@ -10,17 +10,43 @@ import { inlineFunction } from '../../support/inline-function.ts';
 
 const assembly = useAssembly('test/stack/scale/app.ts');
 
-test('100 tools, each a function of its own, fit into one stack of CloudFormation', () => {
+interface Resource {
+  readonly Type: string;
+  readonly Properties: { readonly Roles?: readonly object[]; readonly PolicyDocument?: object };
+}
+
+function template() {
   const text = readFileSync(join(assembly, 'Many.template.json'), 'utf8');
-  const { Resources } = JSON.parse(text) as { Resources: Readonly<Record<string, { Type: string }>> };
-  const resources = Object.values(Resources);
+  const { Resources } = JSON.parse(text) as { Resources: Readonly<Record<string, Resource>> };
+  return { text, resources: Object.values(Resources) };
+}
+
+/** The characters of a policy with the longest ARNs of functions, which `Fn::GetAtt` names. */
+const charactersOf = ({ Properties }: Resource): number =>
+  JSON.stringify(Properties.PolicyDocument).replace(/\{"Fn::GetAtt":\[[^\]]*\]\}/g, `"${'x'.repeat(140)}"`).length;
+
+test('100 tools, each a function of its own, fit into one stack of CloudFormation', () => {
+  const { text, resources } = template();
   const bytes = Buffer.byteLength(text);
   console.log(`100 tools: ${bytes} bytes of template, ${resources.length} resources`);
   expect(bytes).toBeLessThanOrEqual(900_000);
   expect(resources.length).toBeLessThanOrEqual(500);
   expect(resources.filter(({ Type }) => Type === 'AWS::StepFunctions::StateMachine')).toHaveLength(3);
-  // A policy document of a role takes 10,240 characters in all, a managed policy 6,144.
   expect(resources.filter(({ Type }) => Type === 'AWS::Lambda::Function').length).toBeGreaterThan(100);
+});
+
+test('with 100 tools the policies of each workflow fit into what IAM allows of a role', () => {
+  const { resources } = template();
+  for (const workflow of ['ServerStandardRole', 'ServerExpressRole']) {
+    const own = resources.filter(({ Properties }) => JSON.stringify(Properties.Roles)?.includes(workflow));
+    const [inline, managed] = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy'].map((type) =>
+      own.filter(({ Type }) => Type === type).map(charactersOf),
+    );
+    // "IAM and AWS STS quotas": 10,240 characters of inline policies, 6,144 of a managed one, 10 of these for a role.
+    expect(inline?.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(10_240);
+    expect(Math.max(...(managed ?? []))).toBeLessThanOrEqual(6_144);
+    expect(managed?.length).toBeLessThanOrEqual(10);
+  }
 });
 
 test('of 100 tools the first, the 50th and the last complete their tasks', async () => {
