@@ -13,7 +13,7 @@ export type { StreamRecord } from './dynamodb/stream/index.ts';
 export type { AcceptedEvent, Event } from './events/index.ts';
 export { ConnectionLost, randomFaults } from './faults/index.ts';
 export type * from './faults/types.ts';
-export type { Permissions } from './iam/index.ts';
+export { createIam, type Permissions } from './iam/index.ts';
 export type { Grant } from './iam/ledger.ts';
 export { type JsonObject, listOf, objectOf } from './json.ts';
 export type { InvokeResult } from './lambda/index.ts';
