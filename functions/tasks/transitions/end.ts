@@ -1,7 +1,7 @@
 import { BEFORE_QUESTION, RUNNING } from '../attributes.ts';
 import { type Failure, failure } from '../failures.ts';
 import type { TaskRecord } from '../record.ts';
-import type { Waits } from '../waits/waits.ts';
+import { type Waits, waitsOf } from '../waits/waits.ts';
 import { askFirst } from './begin.ts';
 import { type Change, sourcesOf } from './change.ts';
 import { endEvent } from './event.ts';
@@ -64,6 +64,8 @@ export function withdraw(record: TaskRecord, now: number): Change {
  */
 export function finish(record: TaskRecord, returned: Returned, args: string | undefined, now: number): Change {
   const { text: result, asks, isError, waits } = returned;
+  if (waits !== undefined && waitsOf({ waits: JSON.stringify(waits) }) === undefined)
+    return failAsSeen(record, failure('WaitInvalid'), now);
   if (asks || waits !== undefined) {
     const asked = { ...askFirst(record, result, args, now), remove: BEFORE_QUESTION };
     return waits === undefined ? asked : waitAfter(asked, record, waits, asks, now);

@@ -5,11 +5,15 @@ import type { Wait } from '../tool-contract.ts';
 /** What a round waits for besides its client, by name (docs/architecture/tasks.md, "Waits"). */
 export type Waits = Readonly<Record<string, Wait>>;
 
-const isWait = oneKindOf('kind', { time: has({ until: isNumber }), more: has({}) });
+/** The last date of JavaScript, in ms since the epoch: readers show it as text. */
+const LAST_DATE = 8.64e15;
+const isTime = (value: unknown): boolean => isNumber(value) && Math.abs(Number(value)) <= LAST_DATE;
+
+const isWait = oneKindOf('kind', { time: has({ until: isTime }), more: has({}) });
 
 /** The waits of a record's round. Undefined: it has none, or what its tool wrote has another form. */
 export function waitsOf({ waits: text }: { readonly waits?: string | undefined }): Waits | undefined {
-  const waits = text === undefined ? undefined : parsed(text);
+  const waits = text === undefined || Buffer.byteLength(text) > limits.waits.bytes ? undefined : parsed(text);
   return isWaits(waits) ? waits : undefined;
 }
 
@@ -30,9 +34,9 @@ export function isOver(record: { readonly waits?: string | undefined }, now: num
   return waits !== undefined && nextCheck(waits) <= now;
 }
 
-/** In ms since the epoch: when the last of these waits is over. */
+/** In whole ms since the epoch: when the last of these waits is over. DynamoDB refuses a number as small as 1e-300. */
 export const nextCheck = (waits: Waits): number =>
-  Math.max(0, ...Object.values(waits).map((wait) => (wait.kind === 'time' ? wait.until : 0)));
+  Math.ceil(Math.max(0, ...Object.values(waits).map((wait) => (wait.kind === 'time' ? wait.until : 0))));
 
 /** What clients read while the task waits. Undefined: it goes on at once. */
 export function waitMessage(record: { readonly waits?: string | undefined }): string | undefined {

@@ -85,6 +85,11 @@ test('sweeps, polls and streams at once begin a round once', async () => {
   expect(runsOf(taskId).map(({ name }) => name)).toEqual([`${taskId}-r1`, `${taskId}-r2`]);
 });
 
+test.each([-1e15, 1e-300, 0.5])('a time that has passed is over at once, however odd: %s', async (until) => {
+  const taskId = await start('waits', { rounds: [{ a: { kind: 'time', until } }] });
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed', ...rounds(2) });
+});
+
 test('a client that cancels wakes nothing, and a deadline ends a task that sleeps past it', async () => {
   const cancelled = await waits([{ night: { kind: 'time', in: DAY } }]);
   await modernRequest(url(), 'tasks/cancel', { taskId: cancelled });
@@ -128,6 +133,11 @@ test.each([
   ['no kind', { a: {} }],
   ['another kind', { a: { kind: 'constructor' } }],
   ['no time', { a: { kind: 'time' } }],
+  ['a time as text', { a: { kind: 'time', until: 'tomorrow' } }],
+  ['a list of times', { a: { kind: 'time', until: [[1], null] } }],
+  ['a time past the last date', { a: { kind: 'time', until: 1e300 } }],
+  ['a list as a wait', { a: [{ until: 'x' }, null] }],
+  ['100 KB', { a: { kind: 'more', text: 'x'.repeat(100_000) } }],
   ['a name of 65 characters', { ['x'.repeat(65)]: { kind: 'more' } }],
   ['21 waits', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`w${i}`, { kind: 'more' }]))],
   ['none', {}],

@@ -138,3 +138,15 @@ describe('a run that asks', () => {
     });
   });
 });
+
+test.each([
+  ['null', { a: null }],
+  ['without a time', { a: { kind: 'time' } }],
+  ['with a time as text', { a: { kind: 'time', until: 'x' } }],
+  ['large', { a: { kind: 'more', text: 'x'.repeat(100_000) } }],
+])('a wait that is not valid fails its task by name, also beside a large state: %s', async (_what, waits) => {
+  const { stored, objects, context } = setup(working);
+  await storeOutcome({ ...outcome, arguments: '{}', waits: waits as never }, context);
+  expect(stored()).toMatchObject({ status: 'failed', failure: 'WaitInvalid' });
+  expect([stored()?.waits, objects.did]).toEqual([undefined, []]);
+});

@@ -14,6 +14,11 @@ test.each([
   ['no wait', {}, false],
   ['an inherited kind', { a: { kind: 'toString' } }, false],
   ['a time as text', { a: { kind: 'time', until: '5' } }, false],
+  ['a time past the last date', { a: { kind: 'time', until: 8.64e15 + 1 } }, false],
+  ['a time long ago', { a: { kind: 'time', until: -1e15 } }, true],
+  ['a time before the first date', { a: { kind: 'time', until: -1e300 } }, false],
+  ['the last date', { a: { kind: 'time', until: 8.64e15 } }, true],
+  ['more than the server keeps of them', { a: { kind: 'more', text: 'x'.repeat(10_000) } }, false],
   ['a list', [{ kind: 'more' }], false],
 ])('%s: whether a round may wait so', (_what, waits, valid) => {
   expect(waitsOf(recordOf(waits)) !== undefined).toBe(valid);
@@ -24,6 +29,8 @@ test('waits are over when the last one is, and `more` at once', () => {
   expect(nextCheck(both)).toBe(T);
   expect([T - 1, T].map((now) => isOver(recordOf(both), now))).toEqual([false, true]);
   expect(isOver(recordOf({ c: { kind: 'more' } }), 0)).toBe(true);
+  // DynamoDB refuses a smaller number than 1e-130.
+  expect(nextCheck({ a: { kind: 'time', until: 1e-300 } })).toBe(1);
 });
 
 test('waits that are not valid, and none, are never over', () => {
