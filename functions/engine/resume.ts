@@ -1,4 +1,4 @@
-import { asOf } from '../tasks/deadlines.ts';
+import { asOf, overdue } from '../tasks/deadlines.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -9,7 +9,7 @@ import type { RunContext } from './ports.ts';
 import { type ClaimContext, claimRound, startAgain } from './start-round.ts';
 import { stopRun } from './stop.ts';
 
-/** What became of a task that waits. `waits`: not all that it waits for has come. Others: as of `claimRound`. */
+/** What became of a task that waits. `waits`: not all that it waits for has come, or its deadline has passed. Others: as of `claimRound`. */
 export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
 
 /**
@@ -19,7 +19,7 @@ export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
  */
 export async function resumeRound(record: TaskRecord, context: ClaimContext): Promise<Resumed> {
   const now = context.now();
-  if (record.status !== 'waiting' || !isOver(record, now)) return 'waits';
+  if (record.status !== 'waiting' || !isOver(record, now) || overdue(record, now) !== undefined) return 'waits';
   return claimRound(record, resume(record, context.toolEngine(record.tool) ?? engineOf(record), now), context);
 }
 
@@ -37,10 +37,12 @@ export async function startIfCrashed(records: readonly TaskRecord[], context: Ru
 function mayHaveCrashed(record: TaskRecord, context: RunContext): boolean {
   const { round, updatedAt, deadlineAt } = record;
   const now = context.now();
-  if (record.status === 'waiting') return isOver(record, now - limits.restartAfter);
+  const isYoung = now - updatedAt < limits.restartAfter;
+  // Before that, the reader of the stream is about to do so.
+  if (record.status === 'waiting') return isOver(record, now - limits.restartAfter) && !isYoung;
   // A second start would run beside the first one. The sweep starts a round without a note of its start.
   if (!traitsOf(record).idempotentStart) return false;
-  if (round === 1 || isSeen(record) || now - updatedAt < limits.restartAfter || now >= deadlineAt) return false;
+  if (round === 1 || isSeen(record) || isYoung || now >= deadlineAt) return false;
   return asOf(record, now)?.status === 'working';
 }
 

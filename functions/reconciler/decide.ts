@@ -53,7 +53,8 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run, e
   }
   if (asOf(record, now) === undefined) return NOTHING;
   if (record.status === 'waiting') {
-    if (isOver(record, now)) return { kind: 'resume' };
+    // After the deadline a run could not end in time: the task lapses within the grace.
+    if (isOver(record, now)) return overdue(record, now) === undefined ? { kind: 'resume' } : NOTHING;
     return (record.dueAt ?? now) > now ? NOTHING : { kind: 'postponed', change: waitOn(record) };
   }
   if (!working) return NOTHING;

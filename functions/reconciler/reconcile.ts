@@ -52,18 +52,20 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   const decision = traitsOf(record).hasHistory
     ? decide(record, context.now())
     : decideExpress(record, context.now(), tool);
-  if (decision.kind === 'resume') return mayCheck ? resume(record, context) : 'resume';
+  const resumes = decision.kind === 'resume';
   const reads = decision.kind === 'check' || decision.kind === 'check_again';
   const starts = 'start' in decision && decision.start === true;
-  if (!reads && !starts && !endsRun(decision)) return act(record, decision, context);
+  if (!reads && !starts && !resumes && !endsRun(decision)) return act(record, decision, context);
   // A start is a call of Step Functions, too: the sweep makes those one by one.
   if (!mayCheck) {
+    if (resumes) return 'resume';
     if (starts) return 'start';
     return isSeen(record) ? 'check_again' : 'check';
   }
   // Its tool is gone: a later version of the server may have it again.
   if (engine === undefined && !reads) return act(record, postpone(record, context.now()), context);
   try {
+    if (resumes) return await resume(record, context);
     if (!reads) return await act(record, decision, context);
     const run = await withWork(record, await context.describe(runOf(record, context)), context);
     return await act(record, decide(record, context.now(), run, engine), context);

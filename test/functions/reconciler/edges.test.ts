@@ -3,6 +3,7 @@ import { DescribeExecutionCommand, SFNClient as StepFunctions } from '@aws-sdk/c
 import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { resumeRound } from '../../../functions/engine/resume.ts';
 import { decide } from '../../../functions/reconciler/decide.ts';
 import { decideExpress } from '../../../functions/reconciler/decide-express.ts';
 import { describer } from '../../../functions/reconciler/describe.ts';
@@ -240,4 +241,33 @@ test('the function reads the state machine of a tool by its index in TOOL_MACHIN
   db.restore();
   states.restore();
   vi.unstubAllEnvs();
+});
+
+describe('a task that waits', () => {
+  const waits = JSON.stringify({ a: { kind: 'time', until: T0 } });
+  const slept = () => record({ status: 'waiting', waits, asked: '{}', arguments: '{}', dueAt: T0 });
+
+  test('begins no round after its deadline, when no run could end in time', async () => {
+    const { context, did, clock, records } = fakeContext([slept()]);
+    clock.now = END - GRACE + 1;
+    expect(await reconcile(key, true, context)).toBe('nothing');
+    expect(await resumeRound(slept(), context)).toBe('waits');
+    expect(did).toEqual(['get']);
+    clock.now = END + 1;
+    await reconcile(key, true, context);
+    expect(records.get('t')).toMatchObject({ status: 'failed', failure: 'NotFinished', round: 1 });
+  });
+
+  test('stays due after the others if its round cannot begin, so it does not use up every sweep', async () => {
+    const inputs = { ...fakeContext().context.inputs, whole: failing(new Error('S3')) };
+    const { context, records } = fakeContext([slept()], { inputs });
+    await expect(reconcile(key, true, context)).rejects.toThrow('S3');
+    expect(records.get('t')).toMatchObject({ status: 'waiting', round: 1, dueAt: T0 + MINUTE });
+  });
+
+  test('that another version of the server has to resume is due later', async () => {
+    const { context, records } = fakeContext([slept()], { toolEngine: () => undefined });
+    expect(await reconcile(key, true, context)).toBe('postponed');
+    expect(records.get('t')).toMatchObject({ status: 'waiting', dueAt: T0 + MINUTE + 300_000 });
+  });
 });
