@@ -45,9 +45,11 @@ export const subscriptionsListen: Method = async (call, server) => {
 
 type Sent = Pick<TaskRecord, 'status' | 'round' | 'updatedAt'>;
 
+/** The order of the statuses within a round. */
+const STAGES = ['working', 'input_required', 'waiting'];
 /** Orders the states of a task without its times, which may come from a wrong clock. */
 const stageOf = ({ status, round }: Sent): number =>
-  isTerminal(status) ? Number.POSITIVE_INFINITY : 2 * round + (status === 'input_required' ? 1 : 0);
+  isTerminal(status) ? Number.POSITIVE_INFINITY : STAGES.length * round + STAGES.indexOf(status);
 
 /**
  * Whether a record is newer than what was sent last. A read may be late, a report may be missing, and a frame may be made
@@ -129,7 +131,7 @@ async function* listen(
       }
       const over = seen.filter((task) => isTerminal(task.status) && !isLater(task, sent.get(task.taskId)));
       open = open.filter(({ taskId }) => !over.some((task) => task.taskId === taskId));
-      working = seen.filter(({ status }) => status === 'working').length;
+      working = seen.filter(({ status }) => status === 'working' || status === 'waiting').length;
       if (requested !== undefined && requested > 0 && open.length === 0) break;
     }
     yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));

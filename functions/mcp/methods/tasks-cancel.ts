@@ -9,16 +9,16 @@ import { cancel } from '../../tasks/transitions/end.ts';
 import type { Method, ServerContext } from '../context.ts';
 import type { Sender } from '../identity/session.ts';
 import { requestName } from '../protocol/call-params.ts';
-import { readTask, view } from '../read/read.ts';
+import { readTask, shown, view } from '../read/read.ts';
 
 /** Both eras. For a task that has ended, 2025-11-25 gets an error, 2026-07-28 the same acknowledgement (C-26, X-14). */
 export const tasksCancel: Method = async (call, server) => {
   const { principal, params, tasks } = call;
   await readTask(principal, params.taskId, server, { olderOnly: !tasks });
   const { record, won } = await cancelTask(principal, params.taskId, server);
-  const shown = view(record, server);
-  if (won || call.wire.cancelsEnded) return call.wire.taskCancelled(shown);
-  const { status } = call.wire.task(shown) as { status: string };
+  const seen = view(record, server);
+  if (won || call.wire.cancelsEnded) return call.wire.taskCancelled(seen);
+  const { status } = call.wire.task(seen) as { status: string };
   throw new InvalidParams(`Cannot cancel task: it is already ${status}`);
 };
 
@@ -69,7 +69,8 @@ export async function cancelRequest(
 }
 
 /** After the inline window the call has its answer, which names the task. */
-function waits({ status, createdAt, events }: TaskRecord, server: ServerContext): boolean {
+function waits(record: TaskRecord, server: ServerContext): boolean {
+  const { status, createdAt, events } = shown(record);
   const resumedAt = events.findLast(({ what }) => what === 'answered')?.at ?? createdAt;
   return (
     status === 'input_required' || (status === 'working' && server.now() < resumedAt + server.manifest.inlineWindow)

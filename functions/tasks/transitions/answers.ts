@@ -64,7 +64,9 @@ export function answer(
   const waits = waitsOf(record);
   if (waits !== undefined && nextCheck(waits) > now) {
     const dueAt = dueBy(record, nextCheck(waits));
-    return { ...base, set: { inputResponses, status: 'waiting', updatedAt: now, dueAt }, remove: ['refused'] };
+    const reportsFrom = record.round + 1;
+    const set = { inputResponses, status: 'waiting', updatedAt: now, dueAt, reportsFrom } as const;
+    return { ...base, set, remove: ['refused'] };
   }
   return {
     ...base,
@@ -76,6 +78,6 @@ export function answer(
       dueAt: dueBy(record, now + limits.firstDue),
       ...(engine !== engineOf(record) && { engine }),
     },
-    remove: BEFORE_ROUND,
+    remove: record.reportsFrom === undefined ? BEFORE_ROUND : [...BEFORE_ROUND, 'reportsFrom'],
   };
 }

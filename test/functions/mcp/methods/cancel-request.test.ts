@@ -23,6 +23,16 @@ describe('notifications/cancelled', () => {
     expect(here.elapsed()).toBeLessThan(4 * SECOND);
   });
 
+  test('stops one that waits for the clock (B-15)', async () => {
+    const here = legacyServer();
+    const client = await here.session();
+    const waits = JSON.stringify({ a: { kind: 'time', until: 9e12 } });
+    here.at(1 * SECOND, () => here.change(here.records.ids()[0] ?? '', { status: 'waiting', waits, asked: '{}' }));
+    here.at(2 * SECOND, () => client.post(cancelled('q1')));
+    expect((await client.request('tools/call', plain)).messages).toEqual([]);
+    expect(here.records.all()).toMatchObject([{ status: 'cancelled' }]);
+  });
+
   test('stops one that waits for a person, and its later streams have no answer (B-15)', async () => {
     const here = legacyServer(sure);
     const client = await here.session();

@@ -72,6 +72,16 @@ const rounds = (messages: { params?: { inputRequests?: object } }[]) =>
   messages.flatMap(({ params }) => Object.keys(params?.inputRequests ?? {}));
 
 describe('a listener (E-24 to E-27)', () => {
+  test('learns that a task works again when it sleeps after its answer', async () => {
+    const waits = JSON.stringify({ a: { kind: 'time', until: T0 + 86_400_000 } });
+    const { change, messages } = await setup({
+      1000: () => change(1, { status: 'input_required', asked, waits }),
+      3000: () => change(1, { status: 'waiting', inputResponses: { 'r1.sure': '{}' } }),
+    });
+    const statuses = (await messages(1)).flatMap(({ params }) => params?.status ?? []);
+    expect(statuses).toEqual(['working', 'input_required', 'working']);
+  });
+
   test('that is not valid is told why', async () => {
     const { listen, server } = await setup();
     const message = `notifications.taskIds is an array of ${limits.listenTasks} ids at most`;

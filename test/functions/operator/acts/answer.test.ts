@@ -51,6 +51,14 @@ describe('answer of an operator', () => {
     expect(audited).toMatchObject([{ outcome: 'Answered. 1 open' }]);
   });
 
+  test('the last one of a task that sleeps on says so', async () => {
+    const waits = JSON.stringify({ a: { kind: 'time', until: T0 + 9 * MINUTE } });
+    const { context, records } = operatorOn([asking(['a'], { waits })]);
+    const outcome = await answerTask(KEY, YES, ann, context);
+    expect(outcome).toMatchObject({ done: true, message: 'Answered. The task waits for the clock' });
+    expect(records.get(KEY.taskId)).toMatchObject({ status: 'waiting', round: 1 });
+  });
+
   test.each([
     ['of a task that works', task(), 'it asks nothing now'],
     ['of a task that has ended', { ...asking(), ...cancel(T0).set }, 'it is cancelled already, since'],

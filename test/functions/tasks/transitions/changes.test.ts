@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { asOf, lapse, overdue, unaskable } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { withProgress } from '../../../../functions/tasks/table/progress-item.ts';
 import { answer, refuseAnswer } from '../../../../functions/tasks/transitions/answers.ts';
 import { askFirst, create, createRefused } from '../../../../functions/tasks/transitions/begin.ts';
 import { after as leftBy } from '../../../../functions/tasks/transitions/change.ts';
 import { cancel, fail, failAsSeen, keyExpired, withdraw } from '../../../../functions/tasks/transitions/end.ts';
 import { checkAgain, confirmStart, restarted } from '../../../../functions/tasks/transitions/run.ts';
+import { resume } from '../../../../functions/tasks/transitions/waits.ts';
 
 const now = 1_700_000_000_000;
 const key = { owner: 'o', taskId: 't' };
@@ -77,6 +79,19 @@ describe('each change, to the letter', () => {
     expect(fail(failed, now)).toEqual({ from: open, set: written, remove: RUNNING, event });
     const seen = { from: ['input_required'], round: 3, set: written, remove: RUNNING, event: { ...event, round: 3 } };
     expect(failAsSeen(waiting(), failed, now)).toEqual(seen);
+  });
+
+  test.each([
+    ['', {}],
+    [', also if the task then sleeps on', { waits: JSON.stringify({ a: { kind: 'time', until: now + 1 } }) }],
+  ])('no report of a round before the question counts after it%s', (_also, waits) => {
+    const asking = waiting({ round: 3, reportsFrom: 1, ...waits });
+    const answered = leftBy(asking, answer(asking, ['r3.a'], { 'r3.a': '{}' }, now));
+    const next = answered.status === 'waiting' ? leftBy(answered, resume(answered, 'standard', now + 1)) : answered;
+    expect(next).toMatchObject({ status: 'working', round: 4 });
+    const shown = [answered, next].map((one) => withProgress(one, { round: 3, statusMessage: 'x', updatedAt: now }));
+    expect(shown.map(({ statusMessage }) => statusMessage)).toEqual([undefined, undefined]);
+    expect(withProgress(next, { round: 4, statusMessage: 'y', updatedAt: now }).statusMessage).toBe('y');
   });
 
   test('an idempotency key whose task is gone says so (C-28)', () => {
