@@ -46,7 +46,7 @@ test('the next turn of the event loop has its second again', async () => {
   bounded(hostile, 'first')(text);
   expect(bounded(busyFor(1_000), 'second')({})).toBe(false);
   await setImmediate();
-  expect(bounded(busyFor(100), 'third')({})).toBe(true);
+  expect(bounded(busyFor(30), 'third')({})).toBe(true);
 });
 
 test('a turn has its second again when the one before took all of it in one check', async () => {
@@ -56,9 +56,9 @@ test('a turn has its second again when the one before took all of it in one chec
   const { bounded } = await import('../../../functions/mcp/bounded-validation.ts');
   bounded(hostile, 'first')(text);
   await setImmediate();
-  expect(bounded(busyFor(100), 'second')({})).toBe(true);
+  expect(bounded(busyFor(30), 'second')({})).toBe(true);
   // What was quick has not used up the second.
-  expect(bounded(busyFor(100), 'third')({})).toBe(true);
+  expect(bounded(busyFor(30), 'third')({})).toBe(true);
 });
 
 test('what ends in time is as the schema says, with its errors; what throws, throws', () => {
