@@ -27,7 +27,14 @@ import { type OperatorPolicies, operatorPolicies } from './operators/operator-po
 import { type MarkedTool, markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
 import type { McpTaskServerProps } from './server-props.ts';
-import { keyRotation, publicUrlOf, type ServerSettings, serverSettings } from './server-settings.ts';
+import {
+  keyRotation,
+  publicUrlOf,
+  type ServerSettings,
+  serverSettings,
+  sweepChecksPerSecond,
+  workflowLogLevel,
+} from './server-settings.ts';
 import { admitServices } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 import { resultBucket } from './storage/result-bucket.ts';
@@ -88,6 +95,7 @@ export class McpTaskServer extends ServerMetrics {
   readonly #alarms: ServerAlarms;
   readonly #toolScopes: Construct;
   readonly #eventBus: McpTaskServerProps['eventBus'];
+  readonly #metricsByTool: boolean;
   protected override readonly dimensions: { readonly Server: string };
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
@@ -132,6 +140,7 @@ export class McpTaskServer extends ServerMetrics {
       results,
       machinePrefix,
       toolMachines: this.#endpoint.toolMachines,
+      checksPerSecond: sweepChecksPerSecond(props),
       code: new BundledCode((use) => bundleReconciler(this.#tools, use)),
       storage,
     });
@@ -139,6 +148,7 @@ export class McpTaskServer extends ServerMetrics {
     const serverName = machinePrefix.replace(/-$/, '');
     this.dimensions = { Server: serverName };
     this.#eventBus = props.eventBus;
+    this.#metricsByTool = props.metricsByTool ?? true;
     this.#toolScopes = new Construct(this, 'Tools');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
       table,
@@ -146,6 +156,7 @@ export class McpTaskServer extends ServerMetrics {
       serverName,
       storage,
       eventBus: props.eventBus,
+      metricsByTool: this.#metricsByTool,
       reconciler: this.reconciler.function,
     });
     const workflow = (id: string, engine: Engine) =>
@@ -155,6 +166,7 @@ export class McpTaskServer extends ServerMetrics {
         table,
         results,
         outcomes: this.taskEvents.function,
+        logLevel: workflowLogLevel(props),
         storage,
       });
     this.workflows = {
@@ -248,7 +260,8 @@ export class McpTaskServer extends ServerMetrics {
       this.#marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
     if (props.handler !== undefined) this.#alarms.addTool(props.handler);
-    return new Tool(this.#scopeOf(name), 'Tool', name, this.dimensions.Server, props);
+    const published = { server: this.dimensions.Server, hasMetrics: this.#metricsByTool };
+    return new Tool(this.#scopeOf(name), 'Tool', name, props, published);
   }
 
   /**

@@ -24,10 +24,11 @@ const EVERYWHERE = 'X-Ray, log delivery and ListStreams have no resources that a
 
 const NO_ACCESS_LOGS =
   'Logs of API Gateway need a role that is set for the whole account, which a construct must not change: see accessLogs';
+const LESS_LOGS = 'The log level is an option: see workflowLogLevel';
 const NO_WAF = 'A web ACL costs money, and is an option: see waf';
 
 /** Acknowledges the findings of a server that have a reason. */
-export function acknowledgeServer(server: Construct, { accessLogs, waf }: OperationProps): void {
+export function acknowledgeServer(server: Construct, { accessLogs, waf, workflowLogLevel }: OperationProps): void {
   const rules = Object.entries({
     ...SERVER,
     ...(accessLogs !== true && {
@@ -35,6 +36,7 @@ export function acknowledgeServer(server: Construct, { accessLogs, waf }: Operat
       'Serverless-APIGWAccessLogging': NO_ACCESS_LOGS,
     }),
     ...(waf === undefined && { 'AwsSolutions-APIG3': NO_WAF }),
+    ...(workflowLogLevel !== undefined && { 'AwsSolutions-SF1': LESS_LOGS }),
   }).map(([id, reason]) => ({ id, reason }));
   Validations.of(server).acknowledge(...rules, { id: 'AwsSolutions-IAM5[Resource::*]', reason: EVERYWHERE });
 }

@@ -22,6 +22,7 @@ export interface ReconcilerProps {
   readonly machinePrefix: string;
   /** Names of the state machines that are tools, joined by commas. Complete at synth. */
   readonly toolMachines: string;
+  readonly checksPerSecond: number;
   readonly code: Code;
   readonly storage: StorageProps;
 }
@@ -41,7 +42,7 @@ export class Reconciler extends Construct {
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: ReconcilerProps) {
-    const { table, results, machinePrefix, toolMachines, code, storage } = props;
+    const { table, results, machinePrefix, toolMachines, checksPerSecond, code, storage } = props;
     super(scope, id);
     const { encryptionKey } = storage;
     const serverName = machinePrefix.replace(/-$/, '');
@@ -57,6 +58,7 @@ export class Reconciler extends Construct {
         MACHINE_ARN_PREFIX: machineArn(this, machinePrefix),
         SERVER_NAME: serverName,
         TOOL_MACHINES: toolMachines,
+        CHECKS_PER_SECOND: String(checksPerSecond),
       },
       // Both count from the time when Lambda has the event: EventBridge delivers it once.
       maxEventAge: Duration.hours(6),

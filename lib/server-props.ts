@@ -1,8 +1,10 @@
 import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import type { ThrottleSettings } from 'aws-cdk-lib/aws-apigateway';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { WarmThroughput } from 'aws-cdk-lib/aws-dynamodb';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
+import type { LogLevel } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Auth } from './auth/auth.ts';
 import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { StorageProps } from './storage/log-group.ts';
@@ -96,6 +98,31 @@ export interface OperationProps extends StorageProps {
   readonly alarms?: AlarmThresholds;
   /** A CloudWatch dashboard with the metrics of the server. @default false */
   readonly dashboard?: boolean;
+  /**
+   * Publishes the metrics of tasks for each tool, beside those for the whole server. Each costs $0.30 a month while a tool is in
+   * use. Without them the methods `tool.metricFailed()` and the like throw. @default true
+   * @example false
+   */
+  readonly metricsByTool?: boolean;
+  /**
+   * What the workflows of tools log, always without data. `ALL` is some 12 KB a task. With `ERROR` the log has runs that failed
+   * only; of a run on Express nothing else is kept. @default LogLevel.ALL
+   * @example LogLevel.ERROR
+   */
+  readonly workflowLogLevel?: LogLevel;
+  /**
+   * How many units a second the tasks table and each of its indexes take from the beginning, at least 12,000 read and 4,000 write
+   * units. A task takes three write units of the table and of one index. AWS charges once for what is above the default, and never
+   * lowers it: a smaller number later fails. @default 12,000 read and 4,000 write units, as any new table
+   * @example { writeUnitsPerSecond: 12_000 }
+   */
+  readonly warmThroughput?: WarmThroughput;
+  /**
+   * How many runs a second the sweep checks or starts, a whole number from 1 to 100. Each check is a `DescribeExecution`, of which an
+   * account has 10 or 15 a second by default: raise that quota first. See docs/deploying.md. @default 6
+   * @example 30
+   */
+  readonly sweepChecksPerSecond?: number;
   /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
   readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
   /** Your name for the API. It then answers under no other name. @default the name that API Gateway makes */

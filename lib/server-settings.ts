@@ -1,8 +1,10 @@
 import { Duration, Token } from 'aws-cdk-lib';
+import type { WarmThroughput } from 'aws-cdk-lib/aws-dynamodb';
+import { LogLevel } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Manifest } from '../functions/mcp/manifest.ts';
 import { DAY, limits, MAX_TTL } from '../functions/tasks/limits.ts';
 import { checkUrl } from './auth/auth.ts';
-import type { McpTaskServerProps } from './server-props.ts';
+import type { McpTaskServerProps, OperationProps } from './server-props.ts';
 
 export type ServerSettings = Omit<Manifest, 'tools'>;
 
@@ -53,9 +55,33 @@ export function keyRotation({ keyRotation: asked = Duration.days(90) }: McpTaskS
   throw new Error(`McpTaskServer: keyRotation lies between ${least / DAY} and 365 days, in whole hours`);
 }
 
-function count(name: string, value: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= 1_000) return value;
-  throw new Error(`McpTaskServer: ${name} is a whole number from 1 to 1000`);
+/** What DynamoDB gives a new table ("Understanding DynamoDB warm throughput" in its developer guide). */
+const LEAST_WARM = { readUnitsPerSecond: 12_000, writeUnitsPerSecond: 4_000 } as const;
+
+/** Checks the units that the table takes from the beginning. */
+export function warmThroughput({ warmThroughput: asked }: OperationProps): WarmThroughput | undefined {
+  for (const [name, least] of Object.entries(LEAST_WARM)) {
+    const value = asked?.[name as keyof WarmThroughput] ?? least;
+    if (Token.isUnresolved(value) || (Number.isInteger(value) && value >= least)) continue;
+    throw new Error(`McpTaskServer: warmThroughput: ${name} is a whole number from ${least} on`);
+  }
+  return asked;
+}
+
+/** Checks what the workflows log. */
+export function workflowLogLevel({ workflowLogLevel: asked = LogLevel.ALL }: OperationProps): LogLevel {
+  const levels = Object.values(LogLevel);
+  if (levels.includes(asked)) return asked;
+  throw new Error(`McpTaskServer: workflowLogLevel is one of ${levels.join(', ')}`);
+}
+
+/** Checks the pace of the sweep. */
+export const sweepChecksPerSecond = ({ sweepChecksPerSecond: asked = limits.sweepChecks }: OperationProps): number =>
+  count('sweepChecksPerSecond', asked, 100);
+
+function count(name: string, value: number, most = 1_000): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw new Error(`McpTaskServer: ${name} is a whole number from 1 to ${most}`);
 }
 
 function between(name: string, value: Duration | undefined, least: number, most: number, standard: number): number {

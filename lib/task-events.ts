@@ -30,6 +30,7 @@ export interface TaskEventsProps {
   /** The name of the server: a dimension of the metrics, and a part of each event. */
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
+  readonly metricsByTool: boolean;
   /** Begins the next round of a task that has all it waits for. */
   readonly reconciler: IFunction;
   readonly storage: StorageProps;
@@ -48,7 +49,7 @@ export class TaskEvents extends Construct {
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TaskEventsProps) {
-    const { table, results, serverName, eventBus, reconciler, storage } = props;
+    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage } = props;
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -64,6 +65,7 @@ export class TaskEvents extends Construct {
         environment: {
           SERVER_NAME: serverName,
           EVENT_BUS: bus.eventBusArn,
+          METRICS_BY_TOOL: String(metricsByTool),
           RECONCILER: reconciler.functionName,
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,

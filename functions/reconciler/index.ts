@@ -104,6 +104,7 @@ function createContext(tools: readonly KnownTool[], env: NodeJS.ProcessEnv): Swe
     machineArnPrefix,
     log: logEvent,
     now: Date.now,
+    checksPerSecond: Number(variable(env, 'CHECKS_PER_SECOND')),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
 }

@@ -10,6 +10,8 @@ export interface SweepContext extends ReconcilerContext {
   readonly oldestOpen: () => Promise<number | undefined>;
   /** Makes a record in the stream of the table. */
   readonly probe: () => Promise<void>;
+  /** Calls of Step Functions about runs that a sweep makes in a second. */
+  readonly checksPerSecond: number;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -29,8 +31,8 @@ export interface Report {
 const AT_ONCE = 16;
 /** Rounds of tasks that have waited. StartExecution allows 150 or 300 a second per account, by region. */
 const RESUMES_PER_SECOND = 80;
-/** DescribeExecution allows 10 or 15 calls a second per account, by region. This leaves some to others. */
-const CALLS_PER_SECOND = 6;
+/** Checks in a second, one after the other: each may take 100 ms and more. */
+const CHECKS_OF_LANE = 6;
 
 /**
  * Repairs the tasks that are due, until `until` (ms since the epoch). An error in one task or shard does not stop the
@@ -41,32 +43,16 @@ const CALLS_PER_SECOND = 6;
 export async function sweep(until: number, context: SweepContext): Promise<Report> {
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
-  const mostCalls = Math.ceil(((until - started) / 1_000) * CALLS_PER_SECOND);
+  const mostChecks = Math.ceil(((until - started) / 1_000) * context.checksPerSecond);
   const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], resume: [] };
-  let calls = 0;
-  const counting: ReconcilerContext = {
-    ...context,
-    describe(executionArn) {
-      calls++;
-      return context.describe(executionArn);
-    },
-    workflow: {
-      ...context.workflow,
-      start(...run) {
-        // Without a history, no read comes before a start.
-        calls = Math.max(calls, 1);
-        return context.workflow.start(...run);
-      },
-    },
-  };
   const walkUntil = started + (until - started) / 2;
 
   /** Returns the name of the error, if there was one. */
-  const settle = async (key: TaskKey, mayCheck: boolean): Promise<string | undefined> => {
+  const settle = async (key: TaskKey, mayCheck: boolean, ports: ReconcilerContext): Promise<string | undefined> => {
     try {
-      const done = await reconcile(key, mayCheck, counting);
+      const done = await reconcile(key, mayCheck, ports);
       if (!isLater(done)) note(report, done);
-      else if (done === 'resume' || later[done].length < mostCalls) later[done].push(key);
+      else if (done === 'resume' || later[done].length < mostChecks) later[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
@@ -77,36 +63,67 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   for await (const keys of pages(started, context, report)) {
     const late = await inParallel(
       keys,
-      (key) => settle(key, false),
+      (key) => settle(key, false, context),
       () => context.now() >= walkUntil,
     );
     report.left += late;
     if (context.now() >= walkUntil) break;
   }
-  report.left += await resumeAll(later.resume, (key) => settle(key, true), started + (until - started) * 0.8, context);
+  report.left += await resumeAll(
+    later.resume,
+    (key) => settle(key, true, context),
+    started + (until - started) * 0.8,
+    context,
+  );
   // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
   const keys = interleaved([[...later.check, ...later.check_again], later.start]);
   const starts = new Set(later.start);
   let isFull = false;
-  for (let key = keys.shift(); key !== undefined; key = keys.shift()) {
-    if (isFull && starts.has(key)) {
-      report.left++;
-      continue;
+  let isOver = false;
+  const lanes = Math.ceil(context.checksPerSecond / CHECKS_OF_LANE);
+  const lane = async () => {
+    const calls = { made: 0 };
+    const ports = counting(context, calls);
+    for (let key = keys.shift(); key !== undefined; key = isOver ? undefined : keys.shift()) {
+      if (isFull && starts.has(key)) {
+        report.left++;
+        continue;
+      }
+      const begun = context.now();
+      calls.made = 0;
+      const error = await settle(key, true, ports);
+      const pause = Math.max(0, begun + (calls.made * lanes * 1_000) / context.checksPerSecond - context.now());
+      // Each engine has its quota.
+      if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
+      else if (error === 'TooManyStarts' || error === 'ThrottlingException') isOver = true;
+      if (isOver || context.now() + pause >= until) break;
+      await context.sleep(pause);
     }
-    const begun = context.now();
-    calls = 0;
-    const error = await settle(key, true);
-    const pause = Math.max(0, begun + (calls * 1_000) / CALLS_PER_SECOND - context.now());
-    // Each engine has its quota.
-    if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
-    else if (error === 'TooManyStarts' || error === 'ThrottlingException') break;
-    if (context.now() + pause >= until) break;
-    await context.sleep(pause);
-  }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
   report.left += keys.length;
   // A sweep in which every task fails must not count as a heartbeat.
   if (report.due === 0 && Object.keys(report.errors).length > 0) report.complete = false;
   return report;
+}
+
+/** The same ports, which count the calls of Step Functions. */
+function counting(context: ReconcilerContext, calls: { made: number }): ReconcilerContext {
+  return {
+    ...context,
+    describe(executionArn) {
+      calls.made++;
+      return context.describe(executionArn);
+    },
+    workflow: {
+      ...context.workflow,
+      start(...run) {
+        // Without a history, no read comes before a start.
+        calls.made = Math.max(calls.made, 1);
+        return context.workflow.start(...run);
+      },
+    },
+  };
 }
 
 /** One page of every shard, then the next page of those that have more. */

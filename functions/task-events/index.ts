@@ -20,6 +20,8 @@ import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome
 export interface TaskEventsContext {
   /** The name of the server: a dimension of its metrics. */
   readonly server: string;
+  /** Whether each tool has its own metrics, beside those of the server. */
+  readonly metricsByTool: boolean;
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: PutEvents;
   readonly audit: Audit;
@@ -60,7 +62,7 @@ export async function publish(
   for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
-      context.print(measureLines(change, context.server));
+      context.print(measureLines(change, context));
     }
   }
   await resumeReady(
@@ -143,6 +145,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
   let invoke: InvokeLater | undefined;
   return {
     server: variable(env, 'SERVER_NAME'),
+    metricsByTool: variable(env, 'METRICS_BY_TOOL') === 'true',
     async putEvents(entries) {
       put ??= (await import('#mcp-task-server/eventbridge')).eventPutter(bus, { requestTimeout: 3_000, attempts: 3 });
       return put(entries);

@@ -25,11 +25,19 @@ const END: Readonly<Partial<Record<Snapshot['status'], string>>> = {
   cancelled: 'Cancelled',
 };
 
-export function measureLines(change: TaskChange, Server: string): string[] {
+interface Measured {
+  readonly server: string;
+  readonly metricsByTool: boolean;
+}
+
+export function measureLines(change: TaskChange, { server: Server, metricsByTool }: Measured): string[] {
   const { tool: Tool, updatedAt } = change.task;
   // `Change` is not a dimension: with it, a query of the log counts a change once, even if it was published twice.
   const members = { Server, Tool, Change: change.moved?.id ?? '' };
-  return metricLines(measuresOf(change), members, updatedAt, [['Server'], ['Server', 'Tool']]);
+  return metricLines(measuresOf(change), members, updatedAt, [
+    ['Server'],
+    ...(metricsByTool ? [['Server', 'Tool']] : []),
+  ]);
 }
 
 /** Time from the creation until the first workflow began; undefined if no workflow reported it. */

@@ -37,6 +37,11 @@ export const limits = {
   restartAfter: 15 * SECOND,
   /** Rounds that one read starts again. */
   restarts: 10,
+  /**
+   * Runs that the sweep checks in a second, unless the server's option says otherwise. DescribeExecution allows 10 or 15 calls a
+   * second per account, by region. This leaves some to others.
+   */
+  sweepChecks: 6,
   /** When the sweep comes back to a task whose tool it does not know. */
   unknownTool: 300 * SECOND,
   /** When the sweep comes back to a task whose record it does not understand. */

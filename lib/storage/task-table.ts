@@ -11,6 +11,7 @@ import {
 import type { Construct } from 'constructs';
 import { INDEXES } from '../../functions/tasks/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
+import { warmThroughput } from '../server-settings.ts';
 
 /**
  * Makes the tasks table (docs/architecture/tasks.md, "The task record"). The owner is part of the key, so a foreign task
@@ -20,6 +21,8 @@ import type { OperationProps } from '../server-props.ts';
  */
 export function taskTable(scope: Construct, props: OperationProps): ITable {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
+  const asked = warmThroughput(props);
+  const warm = asked && { warmThroughput: asked };
   return new TableV2(scope, 'Tasks', {
     partitionKey: { name: 'owner', type: AttributeType.STRING },
     sortKey: { name: 'taskId', type: AttributeType.STRING },
@@ -29,14 +32,17 @@ export function taskTable(scope: Construct, props: OperationProps): ITable {
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     removalPolicy,
     deletionProtection: props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY,
+    ...warm,
     ...(encryptionKey && { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
     globalSecondaryIndexes: [
       {
         ...index(INDEXES.due),
+        ...warm,
         projectionType: ProjectionType.KEYS_ONLY,
       },
       {
         ...index(INDEXES.status),
+        ...warm,
         // Tool and deadline never change, so only a new status writes into the index.
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...INDEXES.status.others],

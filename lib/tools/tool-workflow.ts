@@ -10,7 +10,7 @@ import {
   CustomerManagedEncryptionConfiguration,
   DefinitionBody,
   type IStateMachine,
-  LogLevel,
+  type LogLevel,
   StateMachine,
   StateMachineType,
 } from 'aws-cdk-lib/aws-stepfunctions';
@@ -28,6 +28,7 @@ export interface ToolWorkflowProps {
   readonly results: IBucket;
   /** Writes the ends whose results do not fit into a record. */
   readonly outcomes: IFunction;
+  readonly logLevel: LogLevel;
   readonly storage: StorageProps;
 }
 
@@ -44,7 +45,7 @@ export class ToolWorkflow extends Construct {
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { engine, machinePrefix, table, results, outcomes, storage } = props;
+    const { engine, machinePrefix, table, results, outcomes, logLevel, storage } = props;
     const stateMachineName = `${machinePrefix}${engine}`;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
@@ -72,7 +73,7 @@ export class ToolWorkflow extends Construct {
           encryptionConfiguration: new CustomerManagedEncryptionConfiguration(storage.encryptionKey),
         }),
         logs: {
-          level: LogLevel.ALL,
+          level: logLevel,
           includeExecutionData: false,
           destination: logs(this, storage, 'Logs', `/aws/vendedlogs/states/${stateMachineName}`),
         },

@@ -22,11 +22,18 @@ export class Tool extends TaskMetrics implements IGrantable {
   /** The role of the function or state machine; undefined for one of another app. */
   readonly role: IRole | undefined;
   readonly grantPrincipal: IPrincipal;
-  protected override readonly dimensions: Readonly<Record<string, string>>;
+  readonly #published: { readonly server: string; readonly hasMetrics: boolean };
 
-  /** @param server the name of the server */
-  constructor(scope: Construct, id: string, toolName: string, server: string, { handler, stateMachine }: ToolProps) {
+  /** @param published the name of the server, and whether it publishes metrics of each tool */
+  constructor(
+    scope: Construct,
+    id: string,
+    toolName: string,
+    { handler, stateMachine }: ToolProps,
+    published: { readonly server: string; readonly hasMetrics: boolean },
+  ) {
     super(scope, id);
+    this.#published = published;
     this.toolName = toolName;
     this.function = handler;
     this.stateMachine = stateMachine;
@@ -34,6 +41,11 @@ export class Tool extends TaskMetrics implements IGrantable {
     // CDK's interface of a state machine has no role.
     this.role = (runs as Partial<IFunction & StateMachine>).role;
     this.grantPrincipal = runs.grantPrincipal;
-    this.dimensions = { Server: server, Tool: toolName };
+  }
+
+  protected override get dimensions(): Readonly<Record<string, string>> {
+    const { server, hasMetrics } = this.#published;
+    if (hasMetrics) return { Server: server, Tool: this.toolName };
+    throw new Error(`Tool '${this.toolName}' has no metrics of its own: metricsByTool is false`);
   }
 }

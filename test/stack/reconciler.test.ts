@@ -39,6 +39,7 @@ describe('the reconciler', () => {
           TASKS_TABLE: { Ref: expect.stringMatching('Tasks') },
           MACHINE_ARN_PREFIX: states(`:stateMachine:${prefix}`),
           SERVER_NAME: prefix.slice(0, -1),
+          CHECKS_PER_SECOND: '6',
         },
       },
     });

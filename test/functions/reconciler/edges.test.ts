@@ -211,6 +211,7 @@ test('the function reads the state machine of a tool by its index in TOOL_MACHIN
   const [db, states] = [mockClient(DynamoDBDocumentClient), mockClient(StepFunctions)];
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   for (const name of ['RESULTS_BUCKET', 'TASKS_TABLE', 'SERVER_NAME']) vi.stubEnv(name, 'named');
+  vi.stubEnv('CHECKS_PER_SECOND', '6');
   vi.stubEnv('MACHINE_ARN_PREFIX', MACHINES);
   vi.stubEnv('TOOL_MACHINES', 'First,Second');
   const now = Date.now();

@@ -1,5 +1,6 @@
 import type { SweepContext } from '../../../functions/reconciler/sweep.ts';
 import type { Engine } from '../../../functions/tasks/engines.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import { logEvent } from '../../../functions/tasks/log.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { dueIndex } from '../../../functions/tasks/table/due-index.ts';
@@ -56,6 +57,7 @@ export function fakeContext(tasks: readonly TaskRecord[] = [], over: Partial<Swe
     results: engine.objects,
     oldestOpen: async () => undefined,
     probe: async () => {},
+    checksPerSecond: limits.sweepChecks,
     repeatable: new Set(['x']),
     index: dueIndex(engine.dynamoDb, TABLE, 1_000),
     toolEngine: engines({ x: 'standard' }),

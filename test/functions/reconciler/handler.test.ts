@@ -124,6 +124,7 @@ test("an AWS error text with a run's input is in neither the log nor the dead le
   db.on(GetCommand).rejects(Object.assign(planted, { name: 'InvalidExecutionInput' }));
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   for (const name of ['RESULTS_BUCKET', 'TASKS_TABLE', 'SERVER_NAME']) vi.stubEnv(name, 'named');
+  vi.stubEnv('CHECKS_PER_SECOND', '6');
   vi.stubEnv('MACHINE_ARN_PREFIX', executionArn('t', 1).replace(/:execution:.*/, ':stateMachine:'));
   const settled = createHandler([])(ended, { getRemainingTimeInMillis: () => 60_000 });
   const error = await settled.then(

@@ -144,6 +144,37 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake)).toBe(100);
   });
 
+  test('it checks as many a second as it is told to, though each takes a while', async () => {
+    const fake = fakeContext(many(400));
+    const started = fake.clock.now;
+    const checks: number[] = [];
+    // Time passes once all that is under way waits for it.
+    const waiting: { readonly at: number; readonly wake: () => void }[] = [];
+    const sleep = (ms: number) =>
+      new Promise<void>((wake) => {
+        waiting.push({ at: fake.clock.now + ms, wake });
+        setImmediate(() => {
+          waiting.sort((a, b) => a.at - b.at);
+          const next = waiting.shift();
+          if (next === undefined) return;
+          fake.clock.now = Math.max(fake.clock.now, next.at);
+          next.wake();
+        });
+      });
+    const describe: typeof fake.context.describe = async (arn) => {
+      checks.push(fake.clock.now - started);
+      await sleep(120);
+      return fake.context.describe(arn);
+    };
+    const report = await sweep(started + 5_000, { ...fake.context, checksPerSecond: 30, describe, sleep });
+    expect(checks.length).toBeGreaterThanOrEqual(145);
+    expect(checks.length).toBeLessThanOrEqual(150);
+    for (const from of [0, 1_000, 2_500, 4_000]) {
+      expect(checks.filter((at) => at >= from && at < from + 1_000).length).toBeLessThanOrEqual(30);
+    }
+    expect(report.left).toBe(400 - checks.length);
+  });
+
   test('it checks runs never seen first, however long the others are due', async () => {
     const seen = many(40).map((task) => ({ ...task, seenRound: 1, dueAt: T0 }));
     const fake = fakeContext([...seen, named('new')]);

@@ -9,7 +9,13 @@ import { streamRecord } from './images.ts';
 // The function reads the first two as it loads.
 vi.hoisted(() =>
   Object.assign(process.env, {
-    ...{ EVENT_BUS: 'bus', SERVER_NAME: 'server', TASKS_TABLE: 'table', RESULTS_BUCKET: 'bucket' },
+    ...{
+      METRICS_BY_TOOL: 'true',
+      EVENT_BUS: 'bus',
+      SERVER_NAME: 'server',
+      TASKS_TABLE: 'table',
+      RESULTS_BUCKET: 'bucket',
+    },
     ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },
   }),
 );

@@ -11,7 +11,7 @@ import { resume } from '../../../functions/tasks/transitions/waits.ts';
 import { imageOf, streamRecord } from './images.ts';
 
 // The function reads them as it loads.
-vi.hoisted(() => Object.assign(process.env, { EVENT_BUS: 'bus', SERVER_NAME: 'server' }));
+vi.hoisted(() => Object.assign(process.env, { EVENT_BUS: 'bus', SERVER_NAME: 'server', METRICS_BY_TOOL: 'true' }));
 
 const T0 = 1_700_000_000_000;
 /** When the stream got the writes. */
@@ -37,12 +37,14 @@ async function told(
   writes: readonly (readonly [TaskRecord | undefined, TaskRecord | undefined])[],
   putEvents?: TaskEventsContext['putEvents'],
   age = 0,
+  byTool = true,
 ) {
   const [audit, metrics, entries]: [string[], string[], object[]] = [[], [], []];
   const { batchItemFailures } = await publish(
     { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
     {
       server: 'S',
+      metricsByTool: byTool,
       resume: async () => undefined,
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),
@@ -325,6 +327,13 @@ test('from the first change that is not accepted on, all are delivered again, an
   expect(calls).toEqual([10, 2]);
   expect(failures).toEqual(['11']);
   expect(audit.map(({ taskId }) => taskId)).toEqual(tasks.slice(0, 10).map(({ taskId }) => taskId));
+});
+
+test('without metrics of each tool, its name is a property of a line and no dimension', async () => {
+  const { metrics } = await told([[undefined, fresh]], undefined, 0, false);
+  expect(metrics).toHaveLength(1);
+  expect(metrics[0]).toMatchObject({ Server: 'S', Tool: 'echo', Created: 1 });
+  expect(metrics[0]._aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server']]);
 });
 
 test('events of different tasks go at the same time, those of one task one after the other', async () => {

@@ -32,7 +32,7 @@ const manifest = {
 const probe = `
   globalThis.awslambda = { streamifyResponse: (f) => f, HttpResponseStream: { from: (s) => s } };
   process.env.AWS_REGION = 'us-east-1';
-  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX', 'TOOL_FUNCTIONS', 'SERVER_NAME', 'ISSUER', 'AUDIENCE'];
+  const names = ['TASKS_TABLE', 'RESULTS_BUCKET', 'SIGNING_KEY_SECRET', 'MACHINE_ARN_PREFIX', 'TOOL_FUNCTIONS', 'SERVER_NAME', 'ISSUER', 'AUDIENCE', 'CHECKS_PER_SECOND'];
   for (const name of names) process.env[name] = 'named';
   const { handler } = require(process.argv[1]);
   const list = process.moduleLoadList.filter((name) => /undici/.test(name));

@@ -4,6 +4,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
+import { LogLevel } from 'aws-cdk-lib/aws-stepfunctions';
 import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../oidc.ts';
 
@@ -26,6 +27,10 @@ const server = new McpTaskServer(stack, 'Server', {
   throttling: { rateLimit: 50, burstLimit: 100 },
   accessLogs: true,
   waf: true,
+  metricsByTool: false,
+  workflowLogLevel: LogLevel.ERROR,
+  warmThroughput: { readUnitsPerSecond: 24_000, writeUnitsPerSecond: 12_000 },
+  sweepChecksPerSecond: 30,
 });
 
 const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const;

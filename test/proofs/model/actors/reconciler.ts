@@ -1,6 +1,7 @@
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { documentClient } from '../../../support/engine/client.ts';
@@ -90,6 +91,7 @@ function sweepContext(simulation: Simulation, process: Process): SweepContext {
     ...simulation.services(process, 'reconciler'),
     index: dueIndex(byDocumentClient(documentClient(simulation.table, simulation.quiet(process))), 'tasks', PAGE),
     oldestOpen: async () => undefined,
+    checksPerSecond: limits.sweepChecks,
     probe: async () => {},
     inputs: inputStore(createObjects()),
     results: createObjects(),
