@@ -6,7 +6,7 @@ import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
 const LONG = [
   'test/{aws,bench,bin,conformance,dev,packages,proofs}/**/*.test.ts',
   'test/cloud/{auth,full-disk,load,recovery,results}/**/*.test.ts',
-  'test/cloud/{idempotency,machine-outputs,options,python,tool-runs}.test.ts',
+  'test/cloud/{idempotency,journal,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
   'test/docs/{api,readme,writing-tools}.test.ts',
   'test/requirements/titles.test.ts',

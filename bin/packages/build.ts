@@ -28,8 +28,9 @@ function server(out: string): void {
   }
   writeFiles(join(out, PREBUILT), partsCode());
   addCommonJs(out);
-  const python = 'mcp_task.py';
-  cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));
+  for (const python of ['mcp_task.py', 'mcp_journal.py']) {
+    cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));
+  }
   page(join(out, 'bin/console/page'));
   finish(out, json, ['README.md', 'CHANGELOG.md', 'LICENSE']);
 }

@@ -103,7 +103,7 @@ async function release(plan: Plan, strategy: keyof typeof STAGES, task: Task) {
   const digest = createHash('sha256').update(JSON.stringify(plan)).digest('hex');
   for (const [index, title] of steps.entries()) {
     await task.progress(`Step ${index + 1}/${steps.length}: ${title}`, { progress: index, total: steps.length });
-    await task.step(title, () => sleep(REMOTE_MS, undefined, { signal: task.signal }));
+    await task.step(`step ${index + 1}`, () => sleep(REMOTE_MS, undefined, { signal: task.signal }));
   }
   return { digest: `sha256:${digest}`, steps };
 }

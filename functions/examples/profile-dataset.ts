@@ -41,7 +41,7 @@ export const handler = defineTool(
       const at = names.indexOf(name);
       if (at < 0) throw new ToolError(`No such column: ${name}. The columns are ${names.join(', ')}.`);
       await task.progress(`Profiling ${name} (${progress + 1}/${total})`, { progress, total });
-      const column = await task.step(`profile ${name}`, () => {
+      const column = await task.step(`column ${at}`, () => {
         const { profile, outliers } = profileOf(rows.map((row) => row[at] ?? ''));
         const known = task.getVariable<number[]>('outliers') ?? [];
         task.setVariable('outliers', [...new Set([...known, ...outliers])]);

@@ -28,8 +28,8 @@ export const BEFORE_TASKS = '$';
  * partition key, and the credentials of a tool may only write here.
  */
 export const PROGRESS_PARTITION = 'progress#';
-/** What the sort key of a run's steps has behind the id of its task. */
-export const MEMORY_SUFFIX = '#memory';
+/** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
+export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 
 /**
  * The key of the item that the sweep writes each minute, so that the stream always has a new record: where `TaskEvents` gets
@@ -68,19 +68,19 @@ export const SEEN = [
   'events',
 ] as const;
 
-/** What the role of a tool may read of a task: whether it is still wanted, and the steps of an earlier attempt. */
-export const RUN_READS = ['owner', 'taskId', 'status', 'round', 'memory', 'memoryRound', 'expiresAt'] as const;
-/** What it may write: nothing that puts an item into an index. */
+/** What the role of a tool may get of an item: whether its task is still wanted. */
+export const RUN_READS = ['owner', 'taskId', 'status', 'round'] as const;
+/** What it may query beside the records: the journal, and how far the last run was. */
+export const RUN_QUERIES = ['owner', 'taskId', ...ENTRY, 'progress', 'progressTotal', 'expiresAt'] as const;
+/** What it may write there: nothing that puts an item into an index. */
 export const RUN_WRITES = [
   'owner',
   'taskId',
-  'round',
+  ...ENTRY,
   'updatedAt',
   'statusMessage',
   'progress',
   'progressTotal',
-  'memoryRound',
-  'memory',
   'expiresAt',
 ] as const;
 

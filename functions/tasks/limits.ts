@@ -102,6 +102,12 @@ export const limits = {
    * its copy as text.
    */
   result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
+  /**
+   * What the runs of a task keep in its journal. `entries`: steps, waits and the like. `bytes`: of all their values, as JSON.
+   * `value`: of one value. `inline`: of a value in the table; more lies in S3. `name`: characters. `carried`: bytes of all
+   * variables, which travel from round to round; in a call without a task also of its steps and answers.
+   */
+  journal: { entries: 10_000, bytes: 100_000 * KB, value: 6_000 * KB, inline: 4 * KB, name: 64, carried: 100 * KB },
   /** Questions, request state, arguments and earlier answers together, with their escapes. Leaves room for answers. */
   asked: 240 * KB,
   /** Bytes of the name that a tool gives a question. */

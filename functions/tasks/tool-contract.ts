@@ -30,6 +30,8 @@ export interface TaskContext {
   readonly run?: string;
   /** When unfinished work is given up, in milliseconds since the epoch. On Express the end of this run, if that is sooner. */
   readonly deadline: number;
+  /** On Express: when the unfinished work of the task is given up. @default `deadline` */
+  readonly taskDeadline?: number;
   /** The trace of the call that created the task, as W3C Trace Context writes it. Absent: the call named none. */
   readonly traceparent?: string;
   /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */

@@ -2,10 +2,10 @@ import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
+import { type Journal, openJournal } from './journal/journal.ts';
+import { memoryJournal } from './journal/port.ts';
 import { withLogIds } from './log-ids.ts';
-import { memoryText } from './memory.ts';
 import type { RunContext } from './run-context.ts';
-import { openRunMemory, type RunMemory } from './run-memory.ts';
 import {
   type ArgumentsOf,
   type InputOf,
@@ -71,8 +71,7 @@ type Run = (args: unknown, task: Task) => unknown;
 const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
-  remember: async () => true,
-  recall: async () => undefined,
+  journal: memoryJournal(),
   keep: async (_task, result) => result,
 };
 
@@ -88,13 +87,13 @@ async function runRound(
 ): Promise<ToolReturn> {
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
-  const memory = openRunMemory(event, context);
+  const journal = openJournal(event, context.journal);
   try {
-    // A first try reads at its first step, if at all.
-    if (event.task !== undefined && event.task.attempt > 0) await memory.recall();
+    // A first try reads at its first step or report, if at all.
+    if (event.task !== undefined && event.task.attempt > 0) await journal.read();
     const args = await parse(definition, event.arguments);
-    return await orQuestions(memory, async () => {
-      const result = await checked(definition, await run(args, createTask(event, memory, abort.signal, context)));
+    return await orQuestions(journal, async () => {
+      const result = await checked(definition, await run(args, createTask(event, journal, abort, context)));
       const kept = event.task === undefined ? result : await context.keep(event.task, result);
       return kept as ToolReturn;
     });
@@ -108,14 +107,14 @@ async function runRound(
   }
 }
 
-/** Returns the result of `work`. If it asks, the round ends: returns the questions, and the memory for the next round. */
-async function orQuestions(memory: RunMemory, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
+/** Returns the result of `work`. If it asks, the round ends: returns the questions, and the state for the next round. */
+async function orQuestions(journal: Journal, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof RoundEnd)) throw error;
-    await memory.close();
-    return { inputRequests: error.questions, requestState: JSON.parse(memoryText(memory.memory)) };
+    await journal.close();
+    return { inputRequests: error.questions, requestState: journal.requestState() };
   }
 }
 
@@ -152,7 +151,9 @@ function heartbeat({ task }: ToolEvent, abort: AbortController, context: RunCont
   if (task === undefined) return () => {};
   const timer = setInterval(async () => {
     const alive = await context.alive(task).catch(() => true);
-    if (!alive) abort.abort(new TaskEnded());
+    if (alive) return;
+    abort.abort(new TaskEnded());
+    clearInterval(timer);
   }, HEARTBEAT);
   timer.unref();
   return () => clearInterval(timer);

@@ -20,3 +20,24 @@ export class ResultMisfit extends Error {
     super(`The result does not fit the outputSchema: ${problems}`);
   }
 }
+
+/**
+ * A step with `atMostOnce` was begun by a run that did not store its result: it may have done its work, or a part of it. The
+ * step throws this from then on. A tool may catch it.
+ */
+export class StepInterrupted extends Error {
+  override readonly name = 'StepInterrupted';
+
+  constructor(step: string) {
+    super(`Step '${step}' was begun and not finished: it may have done its work, and does not run again`);
+  }
+}
+
+/** The stored result of a step is missing in S3, or is another text. The step does not run again. */
+export class StepLost extends Error {
+  override readonly name = 'StepLost';
+
+  constructor(step: string) {
+    super(`The stored result of step '${step}' is missing, or is not the one that was stored`);
+  }
+}

@@ -5,7 +5,8 @@
  */
 export type * from '../tasks/tool-contract.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
-export { TaskEnded, ToolError } from './errors.ts';
+export { StepInterrupted, StepLost, TaskEnded, ToolError } from './errors.ts';
+export type { Retry, StepOptions } from './journal/step.ts';
 export { reportProgress } from './progress.ts';
 export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
 export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';

@@ -1,7 +1,10 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
+import type { StoredJournal } from '../tasks/table/journal-items.ts';
 import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import type { DefinedTool } from './define-tool.ts';
+import { TaskEnded } from './errors.ts';
+import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
 
 export interface RunOptions {
@@ -13,6 +16,10 @@ export interface RunOptions {
   readonly direct?: boolean;
   /** The round in which the client cancels: the run ends at its next report, step or question. @default never */
   readonly cancelInRound?: number;
+  /** The results of steps that an earlier run has stored, by their names: the run does not do these. @default none */
+  readonly journal?: Readonly<Record<string, unknown>>;
+  /** The step after which the run dies, once its result is stored. The round starts again, as attempt 1. @default none */
+  readonly crashAfter?: string;
 }
 
 export interface Ran {
@@ -30,48 +37,67 @@ const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMes
 
 /**
  * Runs a tool as the server would, round after round, without any cloud, for unit tests. It does not check arguments by a
- * JSON Schema.
+ * JSON Schema. Throws an error that says what the server would refuse, and what the test has not given.
  *
  * @example
  * const answers = { confirm: { action: 'accept', content: { ok: true } } };
  * const { result } = await runTool(handler, { file: 'a.txt' }, { answers });
+ *
+ * @example
+ * // The second run does not pay again.
+ * await runTool(handler, { order: 7 }, { crashAfter: 'pay' });
  */
 export async function runTool<Input>(
   handler: DefinedTool<Input>,
   args: NoInfer<Input>,
   options: RunOptions = {},
 ): Promise<Ran> {
+  const { crashAfter, journal = {}, direct = false } = options;
   const progress: ({ message: string } & Amount)[] = [];
   const asked: Record<string, InputRequest> = {};
+  const table = memoryJournal(() => lastAmount(progress));
+  for (const [name, value] of Object.entries(journal)) {
+    await table.write(anyTask, { kind: 'step', name, value: JSON.stringify(value) ?? 'null' });
+  }
+  let crashes = crashAfter !== undefined;
+  // An earlier run has stored the given steps.
+  let attempt = Object.keys(journal).length > 0 ? 1 : 0;
   let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const context = fakeRunContext(progress, options.cancelInRound === round);
-    const task = {
-      taskId: 'test',
-      owner: 'test',
-      table: 'test',
-      results: 'test',
-      round,
-      attempt: 0,
-      deadline: Date.now() + 900_000,
+    const run = (): Promise<ToolReturn | typeof CRASH> => {
+      const { context, crashed } = fakeRunContext(progress, table, {
+        cancelled: options.cancelInRound === round,
+        crashAfter: crashes ? crashAfter : undefined,
+      });
+      const event: ToolEvent = {
+        name: 'test',
+        arguments: JSON.parse(JSON.stringify(args)),
+        ...(!direct && { task: { ...anyTask, round, attempt, deadline: Date.now() + 900_000 } }),
+        accepts: options.accepts ?? ALL,
+        inputResponses,
+        requestState,
+      };
+      return Promise.race([handler.runWith(event, context), crashed]);
     };
-    const event: ToolEvent = {
-      name: 'test',
-      arguments: JSON.parse(JSON.stringify(args)),
-      ...(options.direct !== true && { task }),
-      accepts: options.accepts ?? ALL,
-      inputResponses,
-      requestState,
-    };
-    const returned = JSON.parse(JSON.stringify((await handler.runWith(event, context)) ?? null)) as ToolReturn;
-    if (!asks(returned)) return { result: returned, rounds: round, progress, asked };
+    let outcome = await run();
+    if (outcome === CRASH) {
+      crashes = false;
+      attempt++;
+      outcome = await run();
+    }
+    const returned = JSON.parse(JSON.stringify(outcome ?? null)) as ToolReturn;
+    attempt = 0;
+    if (!asks(returned)) {
+      if (crashes) throw new Error(`The tool stored no step '${crashAfter}', after which it would crash`);
+      return { result: returned, rounds: round, progress, asked };
+    }
     const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
     });
     // A task keeps all answers; a direct call brings only the answers to the last questions.
-    inputResponses = { ...(options.direct !== true && inputResponses), ...Object.fromEntries(answers) };
+    inputResponses = { ...(!direct && inputResponses), ...Object.fromEntries(answers) };
     requestState = returned.requestState ?? null;
   }
   throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
@@ -90,21 +116,52 @@ function answer(key: string, question: InputRequest, { answers = {}, accepts = A
   return response;
 }
 
-function fakeRunContext(reports: ({ message: string } & Amount)[], cancelled: boolean): RunContext {
-  let memory: string | undefined;
-  return {
+const CRASH = Symbol('The run died');
+const anyTask = { taskId: 'test', owner: 'test', table: 'test', results: 'test', round: 1, attempt: 0, deadline: 0 };
+
+interface Fate {
+  readonly cancelled: boolean;
+  readonly crashAfter: string | undefined;
+}
+
+/** The outside of one run, and a promise that is kept when it dies. A dead run reaches nothing any more. */
+function fakeRunContext(
+  reports: ({ message: string } & Amount)[],
+  table: JournalPort,
+  { cancelled, crashAfter }: Fate,
+): { readonly context: RunContext; readonly crashed: Promise<typeof CRASH> } {
+  const { promise: crashed, resolve: crash } = Promise.withResolvers<typeof CRASH>();
+  let dead = false;
+  const never = new Promise<never>(() => {});
+  const context: RunContext = {
     async progress(_task, message, amount) {
+      if (dead) return never;
       reports.push({ message, ...amount });
       return !cancelled;
     },
-    alive: async () => !cancelled,
-    async remember(_task, text) {
-      memory = text;
-      return !cancelled;
+    // The work of a dead run ends by its signal.
+    alive: async () => !cancelled && !dead,
+    journal: {
+      ...table,
+      async write(task, entry, before) {
+        if (dead) return never;
+        if (cancelled) throw new TaskEnded();
+        const written = await table.write(task, entry, before);
+        if (entry.kind === 'step' && entry.name === crashAfter && entry.begun === undefined) {
+          dead = true;
+          crash(CRASH);
+        }
+        return dead ? never : written;
+      },
     },
-    recall: async () => memory,
-    keep: async (_task, result) => result,
+    keep: async (_task, result) => (dead ? never : result),
   };
+  return { context, crashed };
+}
+
+function lastAmount(reports: readonly Amount[]): StoredJournal['reported'] {
+  const { progress, total } = reports.at(-1) ?? {};
+  return progress === undefined ? undefined : { progress, ...(total !== undefined && { total }) };
 }
 
 function asks(value: ToolReturn): value is { inputRequests: Record<string, InputRequest>; requestState?: unknown } {

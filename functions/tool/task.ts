@@ -1,9 +1,10 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { TaskEnded } from './errors.ts';
+import type { Journal } from './journal/journal.ts';
+import { doStep, type StepOptions } from './journal/step.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
-import type { RunMemory } from './run-memory.ts';
 
 /** The context of a run, in a task and in a direct call. */
 export interface Task {
@@ -21,7 +22,10 @@ export interface Task {
   readonly signal: AbortSignal;
   /** The kinds of questions that the caller accepts, as in the contract. */
   readonly accepts: readonly string[];
-  /** Reports the progress of the task, at most once a second. Throws TaskEnded when the task is over. */
+  /**
+   * Reports the progress of the task, at most once a second. A run that repeats what an earlier one has reported, with a
+   * smaller `progress` of the same `total`, reports once it has caught up. Throws TaskEnded when the task is over.
+   */
   progress(message: string, amount?: Amount): Promise<void>;
   /**
    * Asks the client and returns the answers, by the same keys. The run ends here. When all answers have arrived, it
@@ -39,16 +43,23 @@ export interface Task {
   /** Gets a variable. On Express, values set by a lost run appear after the first `step`. */
   getVariable<T = unknown>(name: string): T | undefined;
   /**
-   * Does work once: its result is stored across rounds and retries, and a later run gets it as JSON keeps it. If the work
-   * throws, nothing is stored. A result that does not fit beside variables and other steps (100 KB in all), or is not JSON,
-   * is lost: this throws ToolError, also in later runs, and the work is not done again. If there is no room at all, it
-   * throws before the work. Each step of a run needs a different name.
+   * Does work once for all rounds and retries: its result is stored, and a later run gets it as JSON keeps it. If two runs do
+   * it at the same time, the result that is stored first counts in both. If the work throws, nothing is stored. Each step of a
+   * run needs a different name, of 1 to 64 characters.
+   *
+   * A task may have 10,000 steps, of 100 MB as JSON in all and 6 MB each; without a task, steps, variables and answers may take
+   * 100 KB. A step that has no room throws ToolError before its work. A result that is too large, or is not JSON, is lost:
+   * the step throws ToolError, in later runs, too, and the work is not done again.
+   *
+   * @throws StepInterrupted by `atMostOnce`, StepLost if its result is gone from S3
+   * @example await task.step('pay', () => pay(order), { atMostOnce: true });
    */
-  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+  step<T>(name: string, work: () => T | Promise<T>, options?: StepOptions): Promise<T>;
 }
 
 /** Thrown to end a round. A run that catches every error must throw it again. */
 export class RoundEnd extends Error {
+  override readonly name = 'RoundEnd';
   readonly questions: Readonly<Record<string, Question<unknown>>>;
 
   constructor(questions: Readonly<Record<string, Question<unknown>>>) {
@@ -57,15 +68,14 @@ export class RoundEnd extends Error {
   }
 }
 
-export function createTask(event: ToolEvent, runMemory: RunMemory, signal: AbortSignal, context: RunContext): Task {
+export function createTask(event: ToolEvent, journal: Journal, abort: AbortController, context: RunContext): Task {
   const { task } = event;
-  const { memory, setVariable } = runMemory;
+  const { signal } = abort;
+  const { answers } = journal;
   const asked = new Map<string, number>();
   const begun = new Set<string>();
-  if (task === undefined) Object.assign(memory.answers, event.inputResponses);
-  const answers = task === undefined ? memory.answers : event.inputResponses;
-  const checkAlive = (alive: boolean) => {
-    if (!alive || signal.aborted) throw new TaskEnded();
+  const checkAlive = () => {
+    if (signal.aborted) throw new TaskEnded();
   };
   return {
     id: task?.taskId,
@@ -76,11 +86,14 @@ export function createTask(event: ToolEvent, runMemory: RunMemory, signal: Abort
     signal,
     accepts: event.accepts,
     async progress(message, amount) {
-      checkAlive(true);
-      if (task !== undefined) checkAlive(await context.progress(task, message, amount ?? {}));
+      checkAlive();
+      if (task === undefined) return;
+      const shown = await journal.amountOf(amount ?? {});
+      if (shown !== undefined && !(await context.progress(task, message, shown))) abort.abort(new TaskEnded());
+      checkAlive();
     },
     async requireInput(questions) {
-      checkAlive(true);
+      checkAlive();
       const all = Object.entries(questions).map(([key, question]) => {
         const name = nameOf(key, asked);
         const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
@@ -90,23 +103,20 @@ export function createTask(event: ToolEvent, runMemory: RunMemory, signal: Abort
       if (open.length > 0) throw new RoundEnd(Object.fromEntries(open.map(({ name, question }) => [name, question])));
       return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
     },
-    setVariable,
-    getVariable: (name) => memory.variables[name] as never,
-    async step(name, work) {
-      checkAlive(true);
+    setVariable: journal.setVariable,
+    getVariable: (name) => journal.getVariable(name) as never,
+    async step(name, work, options = {}) {
+      checkAlive();
       if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
       begun.add(name);
       try {
-        await runMemory.recall();
-        const before = runMemory.resultOf(name);
-        if (before !== undefined) return before.value as never;
-        await runMemory.doStep(name, work);
+        const result = await doStep(journal, name, work, options, signal);
+        checkAlive();
+        return result as never;
       } catch (error) {
         begun.delete(name);
         throw error;
       }
-      checkAlive(await runMemory.remember());
-      return runMemory.resultOf(name)?.value as never;
     },
   };
 }

@@ -5,9 +5,9 @@ import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * Makes the bucket for results and input that are too large for a task's record (docs/architecture/tasks.md, "The task
- * record"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes only an empty
- * bucket: with DESTROY, empty it first.
+ * Makes the bucket for results, input and steps that are too large for the table (docs/architecture/tasks.md, "The task
+ * record" and "The journal"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes
+ * only an empty bucket: with DESTROY, empty it first.
  */
 export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): IBucket {
   const { removalPolicy = RemovalPolicy.RETAIN, encryptionKey } = props;
@@ -26,6 +26,7 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
       { id: 'ExpireWithTheirTasks', prefix: 'results/', ...expires },
       { id: 'OutcomesExpireWithTheirTasks', prefix: 'outcomes/', ...expires },
       { id: 'InputExpiresWithItsTask', prefix: 'inputs/', ...expires },
+      { id: 'StepsExpireWithTheirTasks', prefix: 'steps/', ...expires },
     ],
     // With exactOptionalPropertyTypes, CDK's classes do not fit their interfaces.
   }) as IBucket;

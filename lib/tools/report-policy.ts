@@ -5,7 +5,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { PROGRESS_PARTITION, RUN_READS, RUN_WRITES } from '../../functions/tasks/attributes.ts';
+import { PROGRESS_PARTITION, RUN_QUERIES, RUN_READS, RUN_WRITES } from '../../functions/tasks/attributes.ts';
+import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 
 export interface ReportTargets {
@@ -15,8 +16,8 @@ export interface ReportTargets {
 }
 
 /**
- * Lets functions of tools report progress, keep steps, and store large results. The policy is in this stack; a function may be
- * in another one.
+ * Lets functions of tools report progress, keep a journal of their steps, and store large results. The policy is in this
+ * stack; a function may be in another one.
  */
 export class ReportPolicy {
   readonly #scope: Construct;
@@ -33,14 +34,27 @@ export class ReportPolicy {
     if (role === undefined) {
       Annotations.of(this.#scope).addWarningV2(
         'mcp-task-server:no-role',
-        `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, s3:PutObject large results`,
+        `${node.path} has no known role: let it dynamodb:GetItem and dynamodb:UpdateItem the tasks table if it reports progress, dynamodb:Query it if it works in steps, s3:PutObject large results, s3:PutObject and s3:GetObject large results of steps`,
       );
       return;
     }
-    this.#policy ??= new Policy(this.#scope, 'Progress', { statements: statements(this.#scope, this.#targets) });
+    this.#policy ??= this.#make();
     this.#policy.attachToRole(role);
   }
+
+  #make(): Policy {
+    const steps = this.#targets.results.arnForObjects('steps/*');
+    acknowledgeWildcard(this.#scope, steps, 'The large results of the steps of all tasks');
+    return new Policy(this.#scope, 'Progress', { statements: statements(this.#scope, this.#targets) });
+  }
 }
+
+/** Only items beside the records. */
+const BESIDE = {
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${PROGRESS_PARTITION}*`] },
+  // ForAllValues holds for a request without the key.
+  Null: { 'dynamodb:LeadingKeys': 'false' },
+} as const;
 
 function statements(scope: Construct, { table, results, encryptionKey }: ReportTargets): PolicyStatement[] {
   return [
@@ -48,11 +62,19 @@ function statements(scope: Construct, { table, results, encryptionKey }: ReportT
       actions: ['dynamodb:UpdateItem'],
       resources: [table.tableArn],
       conditions: {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${PROGRESS_PARTITION}*`] },
-        // ForAllValues holds for a request without the key.
-        Null: { 'dynamodb:LeadingKeys': 'false' },
+        ...BESIDE,
         'ForAllValues:StringEquals': { 'dynamodb:Attributes': RUN_WRITES },
         StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
+      },
+    }),
+    new PolicyStatement({
+      actions: ['dynamodb:Query'],
+      // Not its indexes.
+      resources: [table.tableArn],
+      conditions: {
+        ...BESIDE,
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': RUN_QUERIES },
+        StringEquals: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
       },
     }),
     new PolicyStatement({
@@ -65,6 +87,7 @@ function statements(scope: Construct, { table, results, encryptionKey }: ReportT
       },
     }),
     new PolicyStatement({ actions: ['s3:PutObject'], resources: [results.arnForObjects('results/*')] }),
-    ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Write']),
+    new PolicyStatement({ actions: ['s3:GetObject', 's3:PutObject'], resources: [results.arnForObjects('steps/*')] }),
+    ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 's3Write']),
   ];
 }

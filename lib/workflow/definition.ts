@@ -88,7 +88,7 @@ const NAMES: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
     // A run that began late must not work past its own end.
     eventDeadline: '<express/run-end.jsonata>',
     // Two executions of one round may be at the same attempt, and none may overwrite the large result of another.
-    tryName: ', "run": $uuid()',
+    tryName: ', "run": $uuid(), "taskDeadline": $states.context.Execution.Input.deadlineAt',
     // Only such tools may have this engine.
     repeatable: 'true',
   },

@@ -3,6 +3,7 @@ import { answersContract } from './cases/answers.ts';
 import { besideContract } from './cases/beside.ts';
 import { changesContract } from './cases/changes.ts';
 import { finishContract } from './cases/finish.ts';
+import { journalContract } from './cases/journal.ts';
 import { progressContract } from './cases/progress.ts';
 import { racesContract } from './cases/races.ts';
 import { readsContract } from './cases/reads.ts';
@@ -20,6 +21,7 @@ export const STORE: Readonly<Record<string, Part>> = {
   'answers of a task': answersContract,
   'reading tasks': readsContract,
   'what runs report': progressContract,
+  'what runs have done': journalContract,
   races: racesContract,
   'sizes and values': valuesContract,
   'the table': tableContract,

@@ -41,14 +41,14 @@ export function tableContract(referee: () => Referee): void {
       await listed('cancelled').toEqual([2]);
     });
 
-    test('holds tasks only: no slots, streams, notes of a session, progress or memory', async () => {
+    test('holds tasks only: no slots, streams, notes of a session, progress or steps', async () => {
       const { db, table: TableName } = referee();
       const [owner, record] = [newOwner(), newTask()];
       const run = { ...keyOf(record), round: 1, deadline: now + 60_000 };
       await store().takeSlot({ ...record, owner }, 5, now, 1);
       await store().updateSession(owner, () => ({ logLevel: 'info', waiting: {}, asked: {} }), 1);
       await store().report(run, { message: 'm', progress: 1, total: 2 }, now);
-      await store().remember(run, '{}');
+      await store().writeEntry(run, { kind: 'step', name: 's', value: '1' });
       const partitions = [owner, `progress#${record.owner}`];
       const items = await Promise.all(
         partitions.map(async (partition) => {

@@ -71,6 +71,16 @@ test('bill_customers', async () => {
   vi.unstubAllGlobals();
 });
 
+test('pay_invoice', async () => {
+  const paid = vi.fn(async (_url: string) => new Response('receipt 7'));
+  vi.stubGlobal('fetch', paid);
+  expect(await run('functions/pay-invoice.ts', { invoice: 'A 1' })).toBe('Paid: receipt 7');
+  paid.mockRejectedValue(new TypeError('fetch failed'));
+  await expect(run('functions/pay-invoice.ts', { invoice: 'A 1' })).rejects.toThrow('fetch failed');
+  expect(paid.mock.calls).toEqual(Array(2).fill(['https://bank.example/pay/A%201', { method: 'POST' }]));
+  vi.unstubAllGlobals();
+});
+
 test('count_words', async () => {
   const handler = (await toolOf('functions/count-words.ts')) as unknown as (
     event: Partial<ToolEvent>,

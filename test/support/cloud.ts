@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import { temporaryDir } from '../../local/test/fixture.ts';
@@ -32,4 +33,13 @@ export function useAssembly(app: string): string {
   beforeAll(() => synthApp(app, folder));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The function of the test app's tools, by which the embedded cloud knows whose rights count. */
+export function toolFunction(): string {
+  const text = readFileSync(join(inject('assembly'), 'Test.template.json'), 'utf8');
+  const { Resources } = JSON.parse(text) as { Resources: Record<string, { Type: string }> };
+  const [name] =
+    Object.entries(Resources).find(([id, { Type }]) => Type === 'AWS::Lambda::Function' && /^Tools/.test(id)) ?? [];
+  return name ?? '';
 }

@@ -12,7 +12,7 @@ const stores = new Map<string, ResultStore>();
 export async function storeIfLarge(
   returned: unknown,
   task: TaskContext | undefined,
-  storeOf: (bucket: string) => Pick<ResultStore, 'put'> = knownStore,
+  storeOf: (bucket: string) => Pick<ResultStore, 'put'> = bucketStore,
 ): Promise<unknown> {
   const text = JSON.stringify(returned) ?? 'null';
   const bytes = Buffer.byteLength(text);
@@ -34,7 +34,7 @@ export async function storeIfLarge(
 }
 
 /** One per bucket, so that later runs in the container use its connections again. */
-function knownStore(bucket: string): ResultStore {
+export function bucketStore(bucket: string): ResultStore {
   const store = stores.get(bucket) ?? resultStore({ bucket });
   stores.set(bucket, store);
   return store;

@@ -25,9 +25,15 @@ export interface OutcomeKey extends TaskKey {
   readonly outcome: string;
 }
 
-export type ObjectKey = ResultKey | OutcomeKey | InputKey;
+/** A value in the journal of a task, named by its hash. */
+export interface EntryValueKey extends TaskKey {
+  /** In hex. */
+  readonly entryValue: string;
+}
 
-/** Results and input too large for a record: JSON text in S3, which only the lifecycle of the bucket deletes. */
+export type ObjectKey = ResultKey | OutcomeKey | InputKey | EntryValueKey;
+
+/** What is too large for an item of the table: JSON text in S3, which only the lifecycle of the bucket deletes. */
 export interface ResultStore {
   /** Can be repeated with the same text. Throws ResultStoreError. */
   put(key: ObjectKey, text: string): Promise<void>;
@@ -95,6 +101,7 @@ export function objectKey(key: ObjectKey): string {
   // Tools may not write to these two folders.
   if ('sha256' in key) return `inputs/${folder}/${key.taskId}/${key.sha256}`;
   if ('outcome' in key) return `outcomes/${folder}/${key.taskId}/${key.outcome}`;
+  if ('entryValue' in key) return `steps/${folder}/${key.taskId}/${key.entryValue}`;
   const { taskId, round, attempt = 0, run } = key;
   const place = `results/${folder}/${executionName(taskId, round)}${attempt > 0 ? `-a${attempt}` : ''}`;
   return run === undefined ? place : `${place}-${run}`;

@@ -2,7 +2,7 @@ import { BEFORE_TASKS, INDEXED, INDEXES, PAYLOAD, SHOWN } from '../attributes.ts
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
-import { progressKey } from './progress-item.ts';
+import { runItemKey } from './run-items.ts';
 import { statusShard, statusShards } from './status-index.ts';
 
 /** An item as it is stored. It may be one that this release does not understand. */
@@ -143,13 +143,13 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
     },
     async progressOfMany(keys, payload) {
       if (keys.length === 0) return new Map();
-      const Keys = keys.map(progressKey).map(({ owner, taskId }) => ({ owner, taskId }));
+      const Keys = keys.map((key) => runItemKey(key));
       const attributes = ['taskId', ...reported(payload)];
       const got = await db.batchGet({ RequestItems: { [table]: { Keys, ...projection(attributes, []) } } });
       return new Map((got.Responses?.[table] ?? []).map((item) => [String(item.taskId), item]));
     },
     async progress(key, payload) {
-      const { owner, taskId } = progressKey(key);
+      const { owner, taskId } = runItemKey(key);
       const { items } = await query(
         {
           KeyConditionExpression: '#owner = :owner AND #taskId = :taskId',

@@ -4,6 +4,7 @@ import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions/change.ts';
 import { ifConditionHolds } from './conditional-write.ts';
+import { type JournalStore, journalStore } from './journal-items.ts';
 import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
@@ -13,7 +14,7 @@ import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
  * The only place that holds DynamoDB expressions for tasks (docs/architecture/README.md, "Rules of the code"). Those for other
- * items are in `progress-item.ts`, `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in
+ * items are in `progress-item.ts`, `journal-items.ts`, `run-items.ts`, `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in
  * `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
  */
 export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
@@ -54,7 +55,7 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
 }
 
 /** What a tool's run needs of the store. The bundle of a tool holds only this part. */
-export interface RunStore extends ProgressStore {
+export interface RunStore extends ProgressStore, JournalStore {
   /** What a run may read of its task. */
   readStatus(key: TaskKey): Promise<Pick<TaskRecord, (typeof STATUS)[number]> | undefined>;
 }
@@ -64,6 +65,7 @@ const STATUS = ['status', 'round'] as const;
 export function runStore(db: DynamoDb, table: string): RunStore {
   return {
     ...progressStore(db, table),
+    ...journalStore(db, table),
     async readStatus(key) {
       const get: GetInput = {
         TableName: table,

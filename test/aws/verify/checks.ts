@@ -19,16 +19,21 @@ export const checks: readonly Check[] = [
     },
   },
   {
-    name: 'the policy of a tool allows a projected GetItem of its record, a write beside it, and nothing more',
+    name: 'the policy of a tool allows a projected GetItem of its record, a write and a Query beside it, and nothing more',
     async run({ client }) {
       const task = await client.end(await client.start('credentials'), 60_000);
       must(task.status === 'completed', `the task is ${task.status}: ${JSON.stringify(task.error)}`);
-      const { projected, whole, others, beside, into }: Rights = JSON.parse(task.result.content[0].text);
+      const rights: Rights = JSON.parse(task.result.content[0].text);
+      const { projected, whole, others, beside, into, journal } = rights;
       must(projected === 'allowed', `a projected GetItem is refused: ${projected}`);
       must(whole === 'AccessDeniedException', `a GetItem of the whole record: ${whole}`);
       must(others === 'AccessDeniedException', `a GetItem of the arguments: ${others}`);
       must(beside === 'allowed', `a write beside the record is refused: ${beside}`);
       must(into === 'AccessDeniedException', `a write into the record: ${into}`);
+      must(journal === 'allowed', `a Query of the journal is refused: ${journal}`);
+      for (const query of ['records', 'messages', 'items'] as const) {
+        must(rights[query] === 'AccessDeniedException', `a Query (${query}): ${rights[query]}`);
+      }
       return 'as meant';
     },
   },

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, type GetCommandInput, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  type GetCommandInput,
+  QueryCommand,
+  type QueryCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { TaskContext, ToolEvent } from '../../../functions/tasks/tool-contract.ts';
 
@@ -14,6 +21,11 @@ export interface Rights {
   /** A write of an attribute that a tool may write: beside the record, and into it. */
   readonly beside: string;
   readonly into: string;
+  /** A query of the journal; of records; of an attribute that no journal has; of whole items. */
+  readonly journal: string;
+  readonly records: string;
+  readonly messages: string;
+  readonly items: string;
 }
 
 const SURE = {
@@ -29,34 +41,54 @@ export async function handler({ name, arguments: args, task }: ToolEvent): Promi
   return `hello from ${name}`;
 }
 
+const named = (sent: Promise<unknown>): Promise<string> =>
+  sent.then(
+    () => 'allowed',
+    ({ name }: Error) => name,
+  );
+
 async function rightsOf({ table, owner, taskId }: TaskContext): Promise<Rights> {
   const db = DynamoDBDocumentClient.from(new DynamoDBClient({}));
   const key = { TableName: table, Key: { owner, taskId } };
-  const read = (more: Partial<GetCommandInput>) =>
-    db.send(new GetCommand({ ...key, ...more })).then(
-      () => 'allowed',
-      ({ name }: Error) => name,
+  const read = (more: Partial<GetCommandInput>) => named(db.send(new GetCommand({ ...key, ...more })));
+  const query = (partition: string, more: Partial<QueryCommandInput> = {}) =>
+    named(
+      db.send(
+        new QueryCommand({
+          ...{ TableName: table, Select: 'SPECIFIC_ATTRIBUTES', ProjectionExpression: '#value' },
+          KeyConditionExpression: '#owner = :owner',
+          ExpressionAttributeNames: { '#owner': 'owner', '#value': 'value' },
+          ExpressionAttributeValues: { ':owner': partition },
+          ...more,
+        }),
+      ),
     );
   const names = { '#status': 'status', '#round': 'round' };
   const write = (partition: string) =>
-    db
-      .send(
+    named(
+      db.send(
         new UpdateCommand({
           ...{ TableName: table, Key: { owner: partition, taskId } },
           UpdateExpression: 'SET #message = :message, #expiresAt = :expiresAt',
           ExpressionAttributeNames: { '#message': 'statusMessage', '#expiresAt': 'expiresAt' },
           ExpressionAttributeValues: { ':message': 'hello', ':expiresAt': Math.ceil(Date.now() / 1_000) + 86_400 },
         }),
-      )
-      .then(
-        () => 'allowed',
-        ({ name }: Error) => name,
-      );
+      ),
+    );
   return {
     projected: await read({ ProjectionExpression: '#status, #round', ExpressionAttributeNames: names }),
     whole: await read({}),
     others: await read({ ProjectionExpression: 'arguments' }),
     beside: await write(`progress#${owner}`),
     into: await write(owner),
+    journal: await query(`progress#${owner}`),
+    records: await query(owner),
+    messages: await query(`progress#${owner}`, {
+      ExpressionAttributeNames: { '#owner': 'owner', '#value': 'statusMessage' },
+    }),
+    items: await query(`progress#${owner}`, {
+      ...{ Select: undefined, ProjectionExpression: undefined },
+      ExpressionAttributeNames: { '#owner': 'owner' },
+    }),
   };
 }

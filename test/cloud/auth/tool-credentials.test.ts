@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
@@ -7,15 +5,18 @@ import {
   GetCommand,
   type GetCommandInput,
   PutCommand,
+  QueryCommand,
+  type QueryCommandInput,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { RUN_WRITES } from '../../../functions/tasks/attributes.ts';
 import { taskStore } from '../../../functions/tasks/table/store.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { modernRequest } from '../../support/clients.ts';
-import { useCloud } from '../../support/cloud.ts';
+import { toolFunction, useCloud } from '../../support/cloud.ts';
 import { dynamoDbOf } from '../../support/dynamodb.ts';
 
 const cloud = useCloud();
@@ -24,14 +25,6 @@ const key = { owner: 'o', taskId: 't' };
 const named = (name: string) => expect.objectContaining({ name });
 const denied = named('AccessDeniedException');
 
-/** The embedded cloud knows a function by the name that its template has for it. */
-function toolFunction(): string {
-  const text = readFileSync(join(inject('assembly'), 'Test.template.json'), 'utf8');
-  const { Resources } = JSON.parse(text) as { Resources: Record<string, { Type: string }> };
-  const [name] =
-    Object.entries(Resources).find(([id, { Type }]) => Type === 'AWS::Lambda::Function' && /^Tools/.test(id)) ?? [];
-  return name ?? '';
-}
 const table = () => cloud().tables[0] ?? '';
 const tool = () => {
   const credentials = { accessKeyId: toolFunction(), secretAccessKey: 'test' };
@@ -48,20 +41,24 @@ const update = (...all: Parameters<typeof set>) => tool().send(new UpdateCommand
 
 describe('with the credentials of its function, a tool', () => {
   const beside = { ...key, owner: `progress#${key.owner}` };
-  const written = ['round', 'updatedAt', 'statusMessage', 'progress', 'progressTotal', 'memoryRound', 'memory'];
+  const written = RUN_WRITES.filter((name) => name !== 'owner' && name !== 'taskId');
   beforeAll(async () => {
     const task = { tool: 't', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false };
     await taskStore(dynamoDbOf(cloud(), 'administrator'), table()).create(create(key, task, Date.now()));
   });
 
-  test('reads the attributes that the tool library reads, reports, and keeps steps', async () => {
+  test('reads the attributes that the tool library reads, reports, and stores steps', async () => {
     const store = taskStore(dynamoDbOf(cloud(), toolFunction()), table());
     const run = { ...key, round: 1, deadline: Date.now() };
     expect(await store.readStatus(key)).toEqual({ status: 'working', round: 1 });
     expect(await store.report(run, { message: 'half of it', progress: 1, total: 2 }, Date.now())).toBe(true);
     expect(await store.report(run, { message: 'almost' }, Date.now())).toBe(true);
-    expect(await store.remember(run, '{}')).toBe(true);
-    expect(await store.recall(run)).toBe('{}');
+    const entry = { kind: 'step', name: 's', value: '1', variables: '{}', round: 1, order: 1 } as const;
+    expect(await store.writeEntry(run, entry)).toBe(true);
+    expect(await store.writeEntry(run, { ...entry, name: 'begun', begun: 'run' })).toBe(true);
+    expect(await store.writeEntry(run, { ...entry, name: 'begun' }, 'run')).toBe(true);
+    expect(await store.readEntry(run, entry)).toEqual(entry);
+    expect((await store.readJournal(run)).entries).toEqual([{ ...entry, name: 'begun' }, entry]);
   });
 
   test('reads nothing else: no whole record, and no other attribute', async () => {
@@ -70,6 +67,30 @@ describe('with the credentials of its function, a tool', () => {
     await expect(read({ ProjectionExpression: 'arguments' })).rejects.toEqual(denied);
     await expect(read({ AttributesToGet: ['result'] })).rejects.toEqual(denied);
     await expect(read({ Key: beside, ProjectionExpression: 'statusMessage' })).rejects.toEqual(denied);
+  });
+
+  test('queries nothing but the journal: no record, no index, no other attribute, no whole item', async () => {
+    const journal = {
+      ...{ TableName: table(), KeyConditionExpression: '#owner = :owner', Select: 'SPECIFIC_ATTRIBUTES' as const },
+      ...{ ExpressionAttributeNames: { '#owner': 'owner' }, ExpressionAttributeValues: { ':owner': beside.owner } },
+      ProjectionExpression: 'taskId',
+    };
+    const query = (more: Partial<QueryCommandInput>) => tool().send(new QueryCommand({ ...journal, ...more }));
+    expect((await query({})).Items).not.toEqual([]);
+    const of = (owner: string) => ({ ExpressionAttributeValues: { ':owner': owner } });
+    for (const owner of [key.owner, '', 'progress', 'o progress#']) {
+      await expect(query(of(owner)), owner).rejects.toEqual(denied);
+    }
+    for (const attribute of ['statusMessage', 'arguments', 'result', 'asked', 'inputResponses']) {
+      await expect(query({ ProjectionExpression: attribute }), attribute).rejects.toEqual(denied);
+      await expect(query({ FilterExpression: `attribute_exists(${attribute})` }), attribute).rejects.toEqual(denied);
+    }
+    const whole = { ProjectionExpression: undefined, Select: 'ALL_ATTRIBUTES' as const };
+    await expect(query(whole)).rejects.toEqual(denied);
+    await expect(query({ ...whole, Select: undefined })).rejects.toEqual(denied);
+    await expect(query({ ...whole, Select: 'COUNT' })).rejects.toEqual(denied);
+    const status = { KeyConditionExpression: '#s = :owner', ExpressionAttributeNames: { '#s': 'status' } };
+    await expect(query({ ...status, ...of('working'), IndexName: 'status' })).rejects.toEqual(denied);
   });
 
   test('writes no attribute of a record, not even one that it may write beside it (C-10)', async () => {

@@ -19,8 +19,8 @@ export function progressContract(referee: () => Referee): void {
   };
   const half = { message: 'half of it', progress: 1, total: 2 };
   const shown = { statusMessage: 'half of it', progress: 1, progressTotal: 2, updatedAt: now + 1_000 };
-  const item = async ({ owner, taskId }: TaskRecord, end = '') => {
-    const Key = { owner: `progress#${owner}`, taskId: taskId + end };
+  const item = async ({ owner, taskId }: TaskRecord) => {
+    const Key = { owner: `progress#${owner}`, taskId };
     return (await referee().db.send(new GetCommand({ TableName: referee().table, Key }))).Item;
   };
 
@@ -76,56 +76,24 @@ export function progressContract(referee: () => Referee): void {
   test('a run of an earlier round cannot overwrite a later one, and learns so', async () => {
     const record = await created();
     expect(await store().report(runOf(record, 2), half, now)).toBe(true);
-    expect(await store().remember(runOf(record, 2), '{"steps":2}')).toBe(true);
-    const before = [await item(record), await item(record, '#memory')];
+    const before = await item(record);
     expect(await store().report(runOf(record), { message: 'late' }, now)).toBe(false);
-    expect(await store().remember(runOf(record), '{}')).toBe(false);
-    expect([await item(record), await item(record, '#memory')]).toEqual(before);
+    expect(await item(record)).toEqual(before);
   });
 
-  test('memory is for the attempts at its round only, and no reader of the task pays for it', async () => {
-    const record = await created();
-    expect(await store().recall(runOf(record))).toBeUndefined();
-    expect(await store().remember(runOf(record), '{"steps":{"naïve 🔑":1}}')).toBe(true);
-    expect(await store().recall(runOf(record))).toBe('{"steps":{"naïve 🔑":1}}');
-    expect(await store().recall(runOf(record, 2))).toBeUndefined();
-    expect(await item(record)).toBeUndefined();
-  });
-
-  test("memory replaces only what the run has read: no other run's step is lost", async () => {
-    const record = await created();
-    const [round1, round2] = [runOf(record), runOf(record, 2)];
-    expect(await store().remember(round1, '1', null)).toBe(true);
-    expect(await store().remember(round1, '2', null)).toBe(false);
-    expect(await store().remember(round1, '2', '0')).toBe(false);
-    expect(await store().recall(round1)).toBe('1');
-    expect(await store().remember(round1, '2', '1')).toBe(true);
-    expect(await store().recall(round1)).toBe('2');
-    expect(await store().remember(round2, '3', '1')).toBe(true);
-    expect(await store().remember(round2, '4', null)).toBe(false);
-    expect(await store().remember(round1, '4', '3')).toBe(false);
-    expect(await store().recall(round2)).toBe('3');
-  });
-
-  test('items of an older task with the same key stop no run, and are not read', async () => {
+  test('a report of an older task with the same key stops no run', async () => {
     const record = await created();
     const old = { ...runOf(record, 3), deadline: now - 2 * limits.retention };
     expect(await store().report(old, half, now)).toBe(true);
-    expect(await store().remember(old, '{"steps":{"old":1}}', null)).toBe(true);
-    expect(await store().recall(old)).toBeUndefined();
     expect(await store().report(runOf(record), { message: 'new' }, now)).toBe(true);
-    expect(await store().remember(runOf(record), '{}', null)).toBe(true);
-    expect(await store().recall(runOf(record))).toBe('{}');
   });
 
-  test('items of a run expire a day after the deadline', async () => {
+  test('a report expires a day after the deadline', async () => {
     const record = await created();
     expect(await item(record)).toBeUndefined();
     await store().report(runOf(record), half, now);
-    await store().remember(runOf(record), '{}');
     const expiresAt = Math.ceil((record.deadlineAt + limits.retention) / 1_000);
     expect(await item(record)).toMatchObject({ expiresAt });
-    expect(await item(record, '#memory')).toMatchObject({ expiresAt });
   });
 
   test('a report without a record makes no task', async () => {

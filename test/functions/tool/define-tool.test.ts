@@ -12,6 +12,7 @@ import {
   type ToolEvent,
   type ToolResult,
 } from '../../../functions/tool/index.ts';
+import { memoryJournal } from '../../../functions/tool/journal/port.ts';
 import type { RunContext } from '../../../functions/tool/run-context.ts';
 import { runTool } from '../../../functions/tool/testing.ts';
 
@@ -41,21 +42,16 @@ const event = (over: Partial<ToolEvent> = {}): ToolEvent => ({
   requestState: null,
   ...over,
 });
-/** A record in memory, as several attempts at one round see it. */
-function memoryContext(): RunContext & { alive_: boolean; memory?: string } {
+/** A task in memory, as several attempts at one round see it. */
+function memoryContext(): RunContext & { alive_: boolean } {
   const context = {
     alive_: true,
-    memory: undefined as string | undefined,
     progress: async () => context.alive_,
     alive: async () => context.alive_,
-    async remember(_task: unknown, text: string) {
-      context.memory = text;
-      return context.alive_;
-    },
-    recall: async () => context.memory,
+    journal: memoryJournal(),
     keep: async (_task: unknown, result: unknown) => result,
   };
-  return context as RunContext & { alive_: boolean; memory?: string };
+  return context as RunContext & { alive_: boolean };
 }
 
 describe('types', () => {
@@ -173,10 +169,10 @@ describe('questions', () => {
   });
 });
 
-describe('memory', () => {
+describe('variables and steps', () => {
   const ask = elicitForm('Go on?', { ok: { type: 'boolean' } });
 
-  test('variables and steps survive rounds; a finished step is not done again', async () => {
+  test('survive rounds; a finished step is not done again', async () => {
     let charged = 0;
     const tool = defineTool(anything, async (_args, task) => {
       const receipt = await task.step('charge', () => ({ receipt: ++charged }));
@@ -236,11 +232,15 @@ describe('memory', () => {
     expect(result).toEqual({ charged: 'receipt', cache: 'small' });
   });
 
+  const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
   test.each([
-    ['too large', () => tooLarge, /100000 bytes/],
-    ['too deep', () => JSON.parse('['.repeat(11) + ']'.repeat(11)), /10 levels/],
-    ['no JSON', () => ({ toJSON: () => JSON.parse('{') }), /not JSON/],
-  ])('a step whose result is %s is not done again, however the tool goes on', async (_what, make, message) => {
+    ['too large', false, () => 'x'.repeat(6_000_001), /6000000/],
+    ['too deep', false, () => nested(501), /500 levels/],
+    ['no JSON', false, () => ({ toJSON: () => JSON.parse('{') }), /not JSON/],
+    ['too large', true, () => tooLarge, /100000 bytes/],
+    ['too deep', true, () => nested(11), /10 levels/],
+  ])('a step with a result that is %s is not done again: direct %s', async (_what, direct, make, message) => {
     let charged = 0;
     const tool = defineTool(anything, async (_args, task) => {
       const charge = task.step('charge', () => {
@@ -252,11 +252,11 @@ describe('memory', () => {
       await task.requireInput({ go: ask });
       return { rounds: task.round };
     });
-    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
-    expect([result, charged]).toEqual([{ rounds: 2 }, 1]);
+    const { result } = await runTool(tool, {}, { direct, answers: { go: accept({ ok: true }) } });
+    expect([result, charged]).toEqual([{ rounds: direct ? 1 : 2 }, 1]);
   });
 
-  test('steps that are done at once leave room to remember each other', async () => {
+  test('steps of a direct call that are done at once leave room for each other', async () => {
     const done: string[] = [];
     // It fits, but not beside what is kept of the others.
     const work = (name: string) => async () => {
@@ -270,7 +270,7 @@ describe('memory', () => {
       await task.requireInput({ go: ask });
       return { kept };
     });
-    const { result } = await runTool(tool, {}, { answers: { go: accept({ ok: true }) } });
+    const { result } = await runTool(tool, {}, { direct: true, answers: { go: accept({ ok: true }) } });
     expect(result).toEqual({ kept: ['rejected', 'rejected', 'rejected', 'rejected'] });
     expect(done.join('')).toBe('abcd');
   });
@@ -291,13 +291,13 @@ describe('memory', () => {
     expect([result, done]).toEqual([{ charged: ['charge', 'ship'], rounds: 2 }, ['charge', 'ship']]);
   });
 
-  test('a step without room for any result does no work', async () => {
+  test('a step of a direct call without room for any result does no work', async () => {
     let charged = 0;
     const tool = defineTool(anything, async (_args, task) => {
       task.setVariable('full', ['x'.repeat(60_000), 'x'.repeat(39_940)]);
       await task.step('charge', () => ++charged);
     });
-    const { result } = await runTool(tool, {});
+    const { result } = await runTool(tool, {}, { direct: true });
     expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/100000 bytes/) }] });
     expect(charged).toBe(0);
   });

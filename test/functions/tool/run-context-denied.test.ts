@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
@@ -17,9 +17,9 @@ const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
 
 let tasks = 0;
 /** Of another task each time: one reports once a second at most. */
-const event = (attempt = 0): ToolEvent => ({
+const event = (attempt = 0, args = {}): ToolEvent => ({
   name: 't',
-  arguments: {},
+  arguments: args,
   accepts: [],
   inputResponses: {},
   requestState: null,
@@ -35,10 +35,10 @@ const event = (attempt = 0): ToolEvent => ({
 });
 const steps: string[] = [];
 const tool = defineTool(
-  { description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' },
-  async (_args, task) => {
+  { description: 'd', inputSchema: { type: 'object', properties: { atMostOnce: { type: 'boolean' } } } },
+  async ({ atMostOnce = false }, task) => {
     await task.progress(`try ${task.attempt}`);
-    await task.step('one', () => void steps.push('one'));
+    await task.step('one', () => void steps.push('one'), { atMostOnce });
     await task.step('two', () => void steps.push('two'));
     return { ok: true };
   },
@@ -52,7 +52,7 @@ beforeEach(() => {
 });
 
 describe('a tool whose role may not read its task', () => {
-  test('still reports and remembers its steps, and says so once', async () => {
+  test('still reports and stores its steps, and says so once', async () => {
     vi.resetModules();
     db.on(GetCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});
@@ -60,11 +60,11 @@ describe('a tool whose role may not read its task', () => {
     expect(steps).toEqual(['one', 'two']);
     const written = db
       .commandCalls(UpdateCommand)
-      .map(({ args: [{ input }] }) => input.ExpressionAttributeValues ?? {});
-    expect(written.map((values) => values[':statusMessage'] ?? JSON.parse(values[':memory']).steps)).toEqual([
-      'try 0',
-      { one: null },
-      { one: null, two: null },
+      .map(({ args: [{ input }] }) => [input.Key?.taskId, input.ExpressionAttributeValues?.[':value']]);
+    expect(written.map(([key, value]) => [key.replace(/^t\d+/, ''), value])).toEqual([
+      ['', undefined],
+      ['#step#one', 'null'],
+      ['#step#two', 'null'],
     ]);
     expect(logged.mock.calls).toEqual([
       ['{"event":"read_denied","action":"dynamodb:GetItem","error":"AccessDeniedException"}'],
@@ -80,6 +80,7 @@ describe('a tool whose role may not read its task', () => {
 
   test('begins a retried round without the steps of the try before', async () => {
     db.on(GetCommand).rejects(denied);
+    db.on(QueryCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});
     expect(await tool(event(1))).toEqual({ ok: true });
     expect(steps).toEqual(['one', 'two']);
@@ -99,6 +100,13 @@ describe('a tool whose role may not write beside its task', () => {
     ]);
   });
 
+  test('begins no step with atMostOnce', async () => {
+    db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
+    db.on(UpdateCommand).rejects(denied);
+    await expect(tool(event(0, { atMostOnce: true }))).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(steps).toEqual([]);
+  });
+
   test('still stops when its task is over', async () => {
     db.on(GetCommand).resolves({ Item: { status: 'cancelled', round: 1 } });
     db.on(UpdateCommand).rejects(denied);
@@ -115,7 +123,7 @@ test('another write error reaches the tool: a step that is not kept would run tw
 });
 
 test('another read error reaches the tool: its steps must not run twice unnoticed', async () => {
-  db.on(GetCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
+  db.on(QueryCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
   await expect(tool(event(1))).rejects.toMatchObject({ name: 'ThrottlingException' });
   expect(steps).toEqual([]);
 });

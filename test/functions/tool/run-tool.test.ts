@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, elicitForm, elicitUrl } from '../../../functions/tool/index.ts';
@@ -102,6 +103,84 @@ test('two steps of one name are a mistake; a step that failed may be tried again
     for (const page of [1, 2]) await task.step('fetch', () => page);
   });
   await expect(runTool(twice, {})).rejects.toThrow("Step 'fetch' comes twice");
+});
+
+describe('a run that dies after a step', () => {
+  const tool = (done: string[]) =>
+    defineTool(anything, async (_args, task) => {
+      for (const name of ['one', 'two', 'three']) {
+        await task.progress(name);
+        await task.step(name, () => void done.push(name)).catch(() => done.push('caught'));
+      }
+      const { one } = await task.requireInput({ one: ask });
+      return { action: one.action, round: task.round, attempt: task.attempt };
+    });
+  const answers = { one: decline };
+
+  test.each(['one', 'three'])('starts again, and does no step twice: %s', async (crashAfter) => {
+    const done: string[] = [];
+    const { result, rounds } = await runTool(tool(done), {}, { answers, crashAfter });
+    expect(done).toEqual(['one', 'two', 'three']);
+    expect([result, rounds]).toEqual([{ action: 'decline', round: 2, attempt: 0 }, 2]);
+  });
+
+  test('reaches nothing any more, whatever it still does', async () => {
+    const work: string[] = [];
+    const branches = defineTool(anything, async (_args, task) => {
+      const branch = async (name: string) => {
+        await task.step(name, () => 1);
+        await task.progress(name);
+        work.push(`${name} ${task.attempt}`);
+      };
+      await Promise.all([branch('a'), branch('b')]);
+      return { attempt: task.attempt };
+    });
+    const { result, progress } = await runTool(branches, {}, { crashAfter: 'a' });
+    expect(result).toEqual({ attempt: 1 });
+    expect(work.toSorted()).toEqual(['a 1', 'b 1']);
+    expect(progress).toHaveLength(2);
+  });
+
+  test('has its signal aborted, so that its work ends', async () => {
+    let aborted = 0;
+    const waits = defineTool(anything, async (_args, task) => {
+      if (task.attempt === 0) task.signal.addEventListener('abort', () => aborted++);
+      await task.step('one', () => 1);
+      if (task.attempt > 0) while (aborted === 0) await sleep(20);
+      return null;
+    });
+    await runTool(waits, {}, { crashAfter: 'one' });
+    expect(aborted).toBe(1);
+  });
+
+  test('of a name that no step has is a mistake of the test', async () => {
+    await expect(runTool(tool([]), {}, { answers, crashAfter: 'four' })).rejects.toThrow("no step 'four'");
+    await expect(runTool(tool([]), {}, { answers, crashAfter: 'one', direct: true })).rejects.toThrow("no step 'one'");
+  });
+
+  test('finds a step with atMostOnce interrupted if it dies in it', async () => {
+    const pays = defineTool(anything, async (_args, task) => {
+      if (task.attempt === 0) void task.step('pay', () => new Promise(() => {}), { atMostOnce: true });
+      await task.step('other', () => 1);
+      return task.step('pay', () => 'paid', { atMostOnce: true }).catch((error: Error) => error.name);
+    });
+    expect((await runTool(pays, {}, { crashAfter: 'other' })).result).toBe('StepInterrupted');
+  });
+});
+
+test('a run with a given journal does none of its steps', async () => {
+  const done: string[] = [];
+  const tool = defineTool(anything, async (_args, task) => {
+    const pages = [];
+    for (const name of ['one', 'two', '__proto__']) {
+      pages.push(await task.step(name, () => done.push(name) && `${name} done`));
+    }
+    return { pages, attempt: task.attempt };
+  });
+  const journal = JSON.parse('{"one":"given","__proto__":null}');
+  const { result } = await runTool(tool, {}, { journal });
+  expect(result).toEqual({ pages: ['given', 'two done', null], attempt: 1 });
+  expect(done).toEqual(['two']);
 });
 
 describe('definition', () => {

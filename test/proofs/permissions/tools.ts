@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { reportProgress } from '../../../functions/tool/index.ts';
+import { openJournal } from '../../../functions/tool/journal/journal.ts';
+import { runContext } from '../../../functions/tool/run-context.ts';
 
 const question = {
   method: 'elicitation/create',
@@ -9,8 +11,13 @@ const question = {
 };
 
 /** Does what its arguments say, with every right of a tool's own credentials. */
-export async function handler({ name, arguments: args, task, inputResponses }: ToolEvent): Promise<unknown> {
+export async function handler(event: ToolEvent): Promise<unknown> {
+  const { name, arguments: args, task, inputResponses } = event;
   console.log(`hello from ${name}`);
+  // A large result of a step, which the next round reads.
+  if (args.ask === true) {
+    await openJournal(event, runContext.journal).once('step', 'large', () => 'x'.repeat(5_000));
+  }
   if (args.ask === true && inputResponses.sure === undefined) {
     return { inputRequests: { sure: question } } as ToolReturn;
   }

@@ -22,6 +22,8 @@ export function whose({ service, operation, input }: Facts): Whose {
   if (service === 'states') return ofRun(text(input.name) ?? text(input.executionArn)?.split(':').at(-1));
   if (service === 'streams' || input.Records !== undefined || operation === 'PutEvents') return { about: STREAM };
   if (service === 'events') return ofRun(text(objectOf(input.detail).name));
+  const kept = /^steps\/[^/]+\/([^/]+)\//.exec(text(input.Key) ?? '')?.[1];
+  if (kept !== undefined) return { taskId: kept };
   const outcome = /^outcomes\/[^/]+\/([^/]+)\//.exec(text(input.Key) ?? '')?.[1];
   if (outcome !== undefined) return { taskId: outcome, about: OUTCOME };
   if (service === 's3')
@@ -42,10 +44,10 @@ export function whose({ service, operation, input }: Facts): Whose {
   return taskId === undefined ? {} : ofRun(`${taskId}-r${round}`);
 }
 
-/** Beside the tasks there are places and sessions; what a run writes has the id of its task. */
-function ofKey({ Item, Key }: JsonObject): Whose {
-  const taskId = text(objectOf(objectOf(Item ?? Key).taskId).S);
-  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#memory$/, '') };
+/** Beside the tasks there are places and sessions; what a run writes, or queries, has the id of its task. */
+function ofKey({ Item, Key, ExpressionAttributeValues: values }: JsonObject): Whose {
+  const taskId = text(objectOf(objectOf(Item ?? Key ?? { taskId: objectOf(values)[':taskId'] }).taskId).S);
+  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#(step|wait)#.*$/s, '') };
 }
 
 function ofRun(run: string | undefined): Whose {

@@ -1,0 +1,283 @@
+"""What the runs of a task have done once, beside its record. For mcp_task.py."""
+
+import hashlib
+import json
+import time
+import uuid
+
+DAY = 86_400
+NAME = 64  # Characters of the name of a step.
+ENTRIES = 10_000  # Steps of a task.
+BYTES = 100_000_000  # Of the results of all steps of a task, as JSON.
+VALUE = 6_000_000  # Of one result.
+INLINE = 4_000  # Of a result in the table: a larger one lies in S3.
+ITEM = 100_000  # Of a result in the table, if S3 refuses it.
+CARRIED = 100_000  # Of all results of a call without a task.
+LEVELS = 500  # Of nesting.
+REASON = 400  # Bytes that are kept free for a step: for its name, and why its result cannot be kept.
+INTERRUPTED = "interrupted"  # In place of the mark of the run that began a step.
+ENTRY = ("value", "bytes", "sha256", "misfit", "begun", "variables", "round", "order")
+READ = ("taskId", "value", "bytes", "sha256", "misfit", "begun", "progress", "progressTotal", "expiresAt")
+_clients = {}
+
+
+class StepInterrupted(Exception):
+    """A step with `at_most_once` was begun by a run that did not store its result: it may have done its work."""
+
+
+class StepLost(Exception):
+    """The stored result of a step is missing in S3, or is another one."""
+
+
+def journal_of(event):
+    """The journal of a run, which is read at most once."""
+    if "_journal" not in event:
+        event["_journal"] = Journal(event)
+    return event["_journal"]
+
+
+class Journal:
+    def __init__(self, event):
+        self.task, self.state = event.get("task"), event.get("requestState") or {}
+        self.mark = str(uuid.uuid4())
+        self.entries, self.bytes, self.reported = None, 0, None
+        self.contended = False  # Whether another run works beside this one: it has stored an entry first.
+
+    def once(self, name, work, at_most_once):
+        label = "Step '%s'" % str(name)[:NAME]
+        if not _is_name(name):
+            raise ValueError("%s: a name has 1 to %d characters" % (label, NAME))
+        self._read()
+        entry = self.entries.get(name) or (self._found(name) if self.contended else None)
+        if entry is None:
+            if len(self.entries) >= ENTRIES:
+                raise ValueError("%s does not fit: a task may have %d steps" % (label, ENTRIES))
+            if not self._has_room(REASON):
+                raise ValueError("%s %s" % (label, self._no_room()))
+            entry = self._first(name, work, at_most_once)
+        return self._result(name, label, entry)
+
+    def amount_of(self, done, total):
+        """The amount that a report may show. None: an earlier run has reported more of the same total."""
+        self._read()
+        if self.reported is None:
+            return done, total
+        if done is None:
+            return self.reported
+        if total == self.reported[1] and done < self.reported[0]:
+            return None
+        self.reported = None
+        return done, total
+
+    def carried(self):
+        """What the next round gets. What a task has done is in its journal."""
+        if self.task is not None or self.entries is None:
+            return self.state
+        entries = self.entries.items()
+        steps = {name: json.loads(entry["value"]) for name, entry in entries if "value" in entry}
+        return {"steps": steps, "misfits": {name: entry["misfit"] for name, entry in entries if "misfit" in entry}}
+
+    def _read(self):
+        if self.entries is not None:
+            return
+        self.entries, task = {}, self.task
+        if task is None:
+            for name, value in self.state.get("steps", {}).items():
+                self._add(name, {"value": json.dumps(value)})
+            for name, misfit in self.state.get("misfits", {}).items():
+                self._add(name, {"misfit": misfit})
+        # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
+        elif task["round"] > 1 or task["attempt"] > 0 or "run" in task:
+            try:
+                items = query(task, "begins_with(#taskId, :taskId)", "")
+            except Exception:
+                self.entries = None
+                raise
+            for end, item in items.items():
+                if end.startswith("#step#"):
+                    self._add(end[len("#step#") :], item)
+                elif end == "" and "progress" in item:
+                    self.reported = (item["progress"], item.get("progressTotal"))
+
+    def _first(self, name, work, at_most_once):
+        """Does a step that no run has done, and stores it. The entry that counts: of two runs, that of the first."""
+        if not at_most_once or self.task is None:
+            return self._put(name, self._fitted(name, work()))
+        begun = self._put(name, {"begun": self.mark})
+        if begun.get("begun") != self.mark:
+            return begun
+        return self._put(name, self._fitted(name, work()), self.mark)
+
+    def _fitted(self, name, value):
+        try:
+            text = _json(value)
+            size, levels = len(text.encode()), _levels(json.loads(text))
+        except (TypeError, ValueError, RecursionError):
+            return {"misfit": "is not JSON"}
+        most = CARRIED if self.task is None else VALUE
+        if levels > LEVELS:
+            return {"misfit": "is nested deeper than %d levels" % LEVELS}
+        if size > most:
+            return {"misfit": "takes %d bytes as JSON, and may take %d bytes" % (size, most)}
+        return {"value": text} if self._has_room(size + len(name.encode())) else {"misfit": self._no_room()}
+
+    def _has_room(self, size):
+        if self.task is None:
+            return len(_json(self.carried()).encode()) + size <= CARRIED
+        return self.bytes + size <= BYTES
+
+    def _no_room(self):
+        what = ("a task", BYTES) if self.task else ("a call without a task", CARRIED)
+        return "does not fit: the steps of %s may take %d bytes together" % what
+
+    def _result(self, name, label, entry):
+        if "misfit" in entry:
+            raise ValueError("%s %s" % (label, entry["misfit"]))
+        lost = StepLost("The stored result of step '%s' is missing, or is not the one that was stored" % name)
+        if "value" not in entry and "sha256" not in entry:
+            if "begun" not in entry:
+                raise lost
+            if entry["begun"] == INTERRUPTED:
+                raise StepInterrupted(label + " was begun and not finished: it does not run again")
+            # From now on no run can store a result: what this one raises holds for all.
+            return self._result(name, label, self._put(name, {"begun": INTERRUPTED}, entry["begun"]))
+        try:
+            return json.loads(entry["value"] if "value" in entry else _large(self.task, entry, lost))
+        except ValueError:
+            raise lost from None
+
+    def _put(self, name, entry, before=None):
+        if self.task is None:
+            return self._add(name, entry)
+        placed = _placed(self.task, entry)
+        values = {key: {"N" if key == "bytes" else "S": str(value)} for key, value in placed.items()}
+        if write(self.task, "#step#" + name, ENTRY, values, "#begun = :before" if before else None, before):
+            self._add(name, placed)
+            return entry
+        self.contended = True
+        return self._found(name) or {**entry, **({"begun": INTERRUPTED} if "begun" in entry else {})}
+
+    def _found(self, name):
+        """What another run has stored since the journal was read."""
+        entry = query(self.task, "#taskId = :taskId", "#step#" + name).get("#step#" + name)
+        return None if entry is None else self._add(name, entry)
+
+    def _add(self, name, entry):
+        self.entries[name] = entry
+        self.bytes += entry["bytes"] if "bytes" in entry else len(entry.get("value", "").encode())
+        return entry
+
+
+def _json(value):
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_name(name):
+    try:
+        return isinstance(name, str) and len(name) <= NAME and len(name.encode()) > 0
+    except UnicodeEncodeError:  # Half of a surrogate pair.
+        return False
+
+
+def _levels(value):
+    levels, inner = 0, [value]
+    while inner := [one for one in inner if isinstance(one, (dict, list))]:
+        levels += 1
+        inner = [child for one in inner for child in (one.values() if isinstance(one, dict) else one)]
+    return levels
+
+
+def _placed(task, entry):
+    """The entry as it is in the table. A large value is stored in S3 before it."""
+    body = entry.get("value", "").encode()
+    if len(body) <= INLINE:
+        return entry
+    sha256 = hashlib.sha256(body).hexdigest()
+    try:
+        key = _key(task, sha256)
+        client("s3").put_object(Bucket=task["results"], Key=key, Body=body, ContentType="application/json")
+    except Exception:
+        if len(body) <= ITEM:  # The work is done. An item takes this much, at a higher price.
+            return entry
+        raise
+    return {"bytes": len(body), "sha256": sha256}
+
+
+def _large(task, entry, lost):
+    from botocore.exceptions import ClientError
+
+    try:
+        body = client("s3").get_object(Bucket=task["results"], Key=_key(task, entry["sha256"]))["Body"].read()
+    except ClientError as error:
+        # S3 says AccessDenied of what is missing to a role that may not list the bucket.
+        if error.response["Error"]["Code"] in ("NoSuchKey", "AccessDenied"):
+            raise lost from None
+        raise
+    if hashlib.sha256(body).hexdigest() != entry["sha256"]:
+        raise lost
+    return body
+
+
+def _key(task, sha256):
+    return "steps/%s/%s/%s" % (hashlib.sha256(task["owner"].encode()).hexdigest(), task["taskId"], sha256)
+
+
+def client(service):
+    import boto3  # Not needed by a tool that only asks and returns.
+    from botocore.config import Config
+
+    if service not in _clients:
+        # A dead connection must not use up the time of the function.
+        _clients[service] = boto3.client(service, config=Config(connect_timeout=5, read_timeout=5))
+    return _clients[service]
+
+
+def query(task, condition, end):
+    """Items beside the record, by what their keys have behind the id of the task."""
+    pages = client("dynamodb").get_paginator("query").paginate(
+        TableName=task["table"],
+        KeyConditionExpression="#owner = :owner AND " + condition,
+        Select="SPECIFIC_ATTRIBUTES",
+        ProjectionExpression=", ".join("#" + name for name in READ),
+        ExpressionAttributeNames={"#" + name: name for name in ("owner",) + READ},
+        ExpressionAttributeValues={
+            ":owner": {"S": "progress#" + task["owner"]},
+            ":taskId": {"S": task["taskId"] + end},
+        },
+        ConsistentRead=True,
+    )
+    found = {}
+    for page in pages:
+        for item in page["Items"]:
+            plain = {name: float(value["N"]) if "N" in value else value.get("S") for name, value in item.items()}
+            # What has expired is of an older task with the same idempotency key.
+            if plain.get("expiresAt", 0) >= int(time.time()):
+                found[plain["taskId"][len(task["taskId"]) :]] = plain
+    return found
+
+
+def write(task, end, names, values, allowed=None, before=None):
+    """Writes an item beside the record if there is none, or if `allowed` holds. False: another item is there."""
+    # On Express a run may end before its task.
+    deadline = task.get("taskDeadline", task["deadline"])
+    values = {**values, "expiresAt": {"N": str(deadline // 1000 + DAY)}}
+    gone = ["#" + name for name in names if name not in values]
+    conditions = ["attribute_not_exists(#expiresAt)", "#expiresAt < :now"] + ([allowed] if allowed else [])
+    table = client("dynamodb")
+    try:
+        table.update_item(
+            TableName=task["table"],
+            Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + end}},
+            UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values)
+            + (" REMOVE " + ", ".join(gone) if gone else ""),
+            ConditionExpression=" OR ".join(conditions),
+            ExpressionAttributeNames={"#" + name: name for name in names + ("expiresAt",)},
+            ExpressionAttributeValues={
+                **{":" + name: value for name, value in values.items()},
+                **{":now": {"N": str(int(time.time()))}},
+                **({":before": {"S": before}} if before else {}),
+            },
+        )
+    except table.exceptions.ConditionalCheckFailedException:
+        return False
+    return True

@@ -1,0 +1,238 @@
+import { limits } from '../../tasks/limits.ts';
+import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table/journal-items.ts';
+import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
+import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
+import type { Amount } from '../run-context.ts';
+import { carriedOf } from './carried.ts';
+import { jsonOf } from './json.ts';
+import type { JournalPort } from './port.ts';
+import { openVariables } from './variables.ts';
+
+const { journal: most } = limits;
+/** What a task may store, and all that a call without a task may carry in its `requestState`. Bytes are of JSON. */
+const STORED = { bytes: most.bytes, value: most.value, depth: limits.result.depth, string: Number.POSITIVE_INFINITY };
+const CARRIED = { bytes: most.carried, value: most.carried, depth: 10, string: 64_000 };
+/** Bytes that are kept free for each entry under way: for its name, and the reason why its value cannot be kept. */
+const REASON = 400;
+/** In place of the mark of the run that began an entry: another run has found it without a value. */
+const INTERRUPTED = 'interrupted';
+
+export type Journal = ReturnType<typeof openJournal>;
+
+/** The journal of one run: what the runs of its task have done once, and their variables. */
+export function openJournal({ task, requestState, inputResponses }: ToolEvent, port: JournalPort) {
+  const bounds = task === undefined ? CARRIED : STORED;
+  const before = carriedOf(requestState);
+  const variables = openVariables(before.variables, task?.round ?? 1);
+  /** A call without a task brings only the answers to its last questions. */
+  const answers = { ...before.answers, ...inputResponses };
+  const entries = new Map<string, Entry>();
+  /** Names this run in the entries that it begins. */
+  const mark = crypto.randomUUID();
+  /** Bytes of all values of a task. */
+  let stored = 0;
+  /** The bytes that are kept free for each entry under way. */
+  const reserved = new Map<string, number>();
+  const underWay = new Set<Promise<unknown>>();
+  let closed = false;
+  /** Whether another run works beside this one: it has stored an entry first. */
+  let contended = false;
+  let reported: StoredJournal['reported'];
+  let reading: Promise<void> | undefined;
+  let readForReports: Promise<void> | undefined;
+  if (task === undefined) before.entries.forEach(add);
+
+  function add(entry: Entry): void {
+    entries.set(keyOf(entry), entry);
+    stored += entry.bytes ?? Buffer.byteLength(entry.value ?? '');
+  }
+
+  /** What travels with questions. What a task has done once is in its journal. */
+  function carried(values = variables.all()): object {
+    if (task !== undefined) return { variables: values };
+    const done = [...entries.values()];
+    const steps = done.flatMap(({ name, value }) => (value === undefined ? [] : [[name, JSON.parse(value)]]));
+    const misfits = done.flatMap(({ name, misfit }) => (misfit === undefined ? [] : [[name, misfit]]));
+    return { variables: values, steps: Object.fromEntries(steps), misfits: Object.fromEntries(misfits), answers };
+  }
+
+  const reservedBytes = (): number => [...reserved.values()].reduce((sum, bytes) => sum + bytes, 0);
+  const hasRoom = (bytes: number): boolean =>
+    (task === undefined ? sizeOf(carried()) : stored) + reservedBytes() + bytes <= bounds.bytes;
+
+  const noRoom = (what: string): string =>
+    task === undefined
+      ? `does not fit: variables, steps and answers of a call without a task may take ${CARRIED.bytes} bytes together`
+      : `does not fit: the ${what} of a task may take ${what === 'steps' ? STORED.bytes : CARRIED.bytes} bytes together`;
+
+  /** Loads what other runs of the task may have stored. Reads once, and again if that failed. */
+  function read(): Promise<void> {
+    if (task === undefined || !mayHavePast(task)) return Promise.resolve();
+    reading ??= port.read(task).then(
+      (found) => {
+        reported = found.reported;
+        variables.add(found.entries);
+        found.entries.forEach(add);
+      },
+      (error: unknown) => {
+        reading = undefined;
+        throw error;
+      },
+    );
+    return reading;
+  }
+
+  /** Stores an entry. Returns the one that counts: of two runs, that of the first. */
+  async function put(entry: Entry, replaces?: string): Promise<Entry> {
+    if (task === undefined) {
+      add(entry);
+      return entry;
+    }
+    const changes = entry.begun === undefined ? variables.changes() : {};
+    const mine = { ...entry, ...changes };
+    const written = await port.write(task, mine, replaces).catch((error: unknown) => {
+      variables.takeBack(changes);
+      throw error;
+    });
+    if (written !== undefined) {
+      add(written);
+      return mine;
+    }
+    variables.takeBack(changes);
+    contended = true;
+    return (await find(task, entry)) ?? unreadable(entry);
+  }
+
+  /** What another run has stored since the journal was read. */
+  async function find(task: TaskContext, id: EntryId): Promise<Entry | undefined> {
+    const entry = await port.entry(task, id);
+    if (entry === undefined) return undefined;
+    variables.add([entry]);
+    add(entry);
+    return entry;
+  }
+
+  /** The value of an entry. Throws ToolError if it could not be kept, StepInterrupted, StepLost. */
+  async function resultOf(entry: Entry): Promise<unknown> {
+    const { kind, name, value, sha256, misfit, begun } = entry;
+    if (misfit !== undefined) throw new ToolError(`${labelOf(entry)} ${misfit}`);
+    if (value === undefined && sha256 === undefined) {
+      if (begun === INTERRUPTED) throw new StepInterrupted(name);
+      if (begun === undefined) throw new StepLost(name);
+      // From now on no run can store a value: what this one throws holds for all.
+      return resultOf(await put({ kind, name, begun: INTERRUPTED }, begun));
+    }
+    const text = value ?? (await port.largeValue(task as TaskContext, entry));
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new StepLost(name);
+    }
+  }
+
+  /** Makes a value and stores it, in the room that is kept free for it. */
+  async function makeAndPut(id: EntryId, make: () => unknown, atMostOnce: boolean): Promise<Entry> {
+    if (!atMostOnce || task === undefined) return put({ ...id, ...fitted(id, await make()) });
+    const begun = await put({ ...id, begun: mark });
+    if (begun.begun !== mark) return begun;
+    return put({ ...id, ...fitted(id, await make()) }, mark);
+  }
+
+  function fitted(id: EntryId, value: unknown): Pick<Entry, 'value' | 'misfit'> {
+    const json = jsonOf(value, bounds);
+    if ('problem' in json) return { misfit: json.problem };
+    const bytes = Buffer.byteLength(json.text);
+    if (bytes > bounds.value) return { misfit: `takes ${bytes} bytes as JSON, and may take ${bounds.value} bytes` };
+    reserved.delete(keyOf(id));
+    const fits = hasRoom(bytes + sizeOf(id.name));
+    reserved.set(keyOf(id), fits ? bytes : REASON);
+    return fits ? { value: json.text } : { misfit: noRoom('steps') };
+  }
+
+  return {
+    /** Loads the journal now, for a run that needs its variables from the beginning. */
+    read,
+    getVariable: variables.get,
+    /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
+    setVariable(name: string, value: unknown): void {
+      const json = jsonOf(value, CARRIED);
+      if ('problem' in json) throw new ToolError(`Variable '${name}' ${json.problem}`);
+      const given: unknown = JSON.parse(json.text);
+      const others = task === undefined ? reservedBytes() : 0;
+      if (sizeOf(carried({ ...variables.all(), [name]: given })) + others > CARRIED.bytes) {
+        throw new ToolError(`Variable '${name}' ${noRoom('variables')}`);
+      }
+      variables.set(name, given);
+    },
+    /** The answers to questions, by their names. */
+    answers: task === undefined ? answers : inputResponses,
+    /** What the next round gets as `requestState`. Throws a ToolError if that is too large. */
+    requestState(): object {
+      const state = carried();
+      if (sizeOf(state) > CARRIED.bytes) throw new ToolError(`What the tool keeps ${noRoom('variables')}`);
+      return state;
+    },
+    /**
+     * Makes a value once for all runs of the task, and returns it from then on, as JSON keeps it. If two runs make it, the
+     * one that is stored first counts in both. If `make` throws, nothing is stored.
+     *
+     * @param atMostOnce an entry is stored before `make`; a later run that finds no value throws StepInterrupted
+     * @throws ToolError if its name is not valid, if there is no room for a value, or if the value could not be kept
+     */
+    async once(kind: EntryKind, name: string, make: () => unknown, atMostOnce = false): Promise<unknown> {
+      const id = { kind, name };
+      if (!isName(name)) throw new ToolError(`${labelOf(id)}: a name has 1 to ${most.name} characters`);
+      await read();
+      const known = entries.get(keyOf(id)) ?? (task && contended ? await find(task, id) : undefined);
+      if (known !== undefined) return resultOf(known);
+      if (closed) throw new TaskEnded();
+      if (entries.size + reserved.size >= most.entries) {
+        throw new ToolError(`${labelOf(id)} does not fit: a task may have ${most.entries} steps`);
+      }
+      if (!hasRoom(REASON)) throw new ToolError(`${labelOf(id)} ${noRoom('steps')}`);
+      reserved.set(keyOf(id), REASON);
+      const made = makeAndPut(id, make, atMostOnce);
+      underWay.add(made);
+      try {
+        return await resultOf(await made);
+      } finally {
+        underWay.delete(made);
+        reserved.delete(keyOf(id));
+      }
+    },
+    /** Waits for what is under way, and lets nothing else begin: the next round would do it again. */
+    async close(): Promise<void> {
+      closed = true;
+      await Promise.allSettled(underWay);
+    },
+    /**
+     * The amount that a report of this run may show. Undefined: an earlier run has reported more of the same total, and this
+     * one repeats what that has done.
+     */
+    async amountOf(amount: Amount): Promise<Amount | undefined> {
+      // The work goes on if this fails, as it does without a report that could not be written.
+      readForReports ??= read().catch(() => {});
+      await readForReports;
+      if (reported === undefined) return amount;
+      if (amount.progress === undefined) return reported;
+      if (amount.total === reported.total && amount.progress < reported.progress) return undefined;
+      reported = undefined;
+      return amount;
+    },
+  };
+}
+
+/** Whether another run of the task may have worked before this one, or works beside it. */
+const mayHavePast = ({ round, attempt, run }: TaskContext): boolean => round > 1 || attempt > 0 || run !== undefined;
+
+/** A run that may not read trusts its own value, and begins nothing that another may have begun. */
+const unreadable = (entry: Entry): Entry => ({ ...entry, ...(entry.begun !== undefined && { begun: INTERRUPTED }) });
+
+const keyOf = ({ kind, name }: EntryId): string => `${kind}#${name}`;
+const labelOf = ({ kind, name }: EntryId): string =>
+  `${kind === 'step' ? 'Step' : 'Wait'} '${String(name).slice(0, most.name)}'`;
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** Characters of any kind; half of a surrogate pair is none. */
+const isName = (name: unknown): boolean =>
+  typeof name === 'string' && name !== '' && [...name].length <= most.name && name.isWellFormed();

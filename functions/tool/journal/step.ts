@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TaskEnded } from '../errors.ts';
+import type { Journal } from './journal.ts';
+
+export interface StepOptions {
+  /**
+   * Tries work that throws again, in the same run. A ToolError, the end of the task and a question are passed on at once.
+   * @default the work is tried once
+   */
+  readonly retry?: Retry;
+  /**
+   * Never begins the work a second time: before it, an entry is stored, which costs one more write unit. If a later run finds
+   * no result, the step throws StepInterrupted. Has no effect in a direct call, and excludes `retry`. @default false
+   */
+  readonly atMostOnce?: boolean;
+}
+
+export interface Retry {
+  /** How often the work is tried, the first time included. */
+  readonly attempts: number;
+  /** The longest wait before the second try, in ms; twice as long before each further one, up to a minute. @default 1000 */
+  readonly backoff?: number;
+}
+
+/** In ms. */
+const LONGEST_WAIT = 60_000;
+/** Errors that another try does not change. */
+const FINAL = ['ToolError', 'TaskEnded', 'RoundEnd'];
+
+/** Does a step that no run of the task has done, and returns its result. */
+export function doStep(
+  journal: Journal,
+  name: string,
+  work: () => unknown,
+  { retry, atMostOnce = false }: StepOptions,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (atMostOnce && retry !== undefined) throw new Error(`Step '${name}': choose between retry and atMostOnce`);
+  return journal.once('step', name, retry === undefined ? work : () => tried(work, retry, signal), atMostOnce);
+}
+
+async function tried(work: () => unknown, { attempts, backoff = 1_000 }: Retry, signal: AbortSignal): Promise<unknown> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(attempt < attempts) || FINAL.includes((error as Error | undefined)?.name ?? '')) throw error;
+      await pause(Math.min(backoff * 2 ** (attempt - 1), LONGEST_WAIT), signal);
+    }
+  }
+}
+
+/** Waits between half of the time and all of it, so that runs that failed together do not try together. */
+async function pause(longest: number, signal: AbortSignal): Promise<void> {
+  await sleep(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {
+    throw new TaskEnded();
+  });
+}

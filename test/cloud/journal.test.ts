@@ -1,0 +1,200 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Task, ToolEvent } from '../../functions/tool/index.ts';
+import { clientConfig } from '../../local/test/fixture.ts';
+import { toolFunction, useCloud } from '../support/cloud.ts';
+
+// The clients of a run are made once, for the cloud of this file: test files share a process.
+vi.hoisted(() => vi.resetModules());
+const { defineTool, elicitForm } = await import('../../functions/tool/index.ts');
+
+type TaskContext = NonNullable<ToolEvent['task']>;
+
+interface Step {
+  readonly name: unknown;
+  readonly returns?: unknown;
+  /** Errors that its work throws, one in each try, before it returns. */
+  readonly throws?: readonly string[];
+  /** A run that is played in the middle of the work. */
+  readonly during?: Run;
+  readonly dies?: true;
+  readonly attempts?: number;
+  readonly atMostOnce?: true;
+  /** What the step returns; or why it is refused; or the name of its error; or how it is used wrongly. */
+  readonly value?: unknown;
+  readonly refused?: string;
+  readonly error?: string;
+  readonly usage?: string;
+}
+interface Run {
+  readonly task?: Partial<TaskContext>;
+  /** How many steps it brings from an earlier round, without a task. */
+  readonly carries?: number;
+  readonly steps: readonly Step[];
+}
+interface Vector {
+  readonly name: string;
+  readonly direct?: true;
+  /** Items that are there before, and what lies in S3 beside them. */
+  readonly stored?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly runs: readonly Run[];
+  /** The names of the steps whose work was begun, in order. */
+  readonly done: readonly unknown[];
+  /** What some items hold in the end. */
+  readonly items?: Readonly<Record<string, object>>;
+}
+interface Played {
+  readonly outcomes: readonly unknown[];
+  readonly done: readonly string[];
+  readonly requestState: unknown;
+}
+type Player = (run: Run & { readonly event: ToolEvent }) => Promise<Played>;
+
+/** What both libraries promise. Python has the same names in its own spelling: see journal_player.py. */
+const VECTORS: readonly Vector[] = JSON.parse(readFileSync('test/cloud/journal-vectors.json', 'utf8'));
+const hasPython = spawnSync('python3', ['-c', 'import boto3']).status === 0;
+const cloud = useCloud();
+const administrator = () => DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(cloud())));
+const environment = () => ({
+  AWS_ENDPOINT_URL: cloud().endpoint,
+  AWS_REGION: cloud().region,
+  AWS_DEFAULT_REGION: cloud().region,
+  // With the rights of a tool, and no others.
+  AWS_ACCESS_KEY_ID: toolFunction(),
+  AWS_SECRET_ACCESS_KEY: 'test',
+});
+
+beforeAll(() => {
+  for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
+});
+afterAll(() => vi.unstubAllEnvs());
+
+/** A value that the vectors only describe. */
+function meant(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(meant);
+  if (typeof value !== 'object' || value === null) return value;
+  const { times, text: part, code, levels } = value as Record<string, unknown>;
+  if (times !== undefined) return String(part).repeat(Number(times));
+  if (code !== undefined) return () => code;
+  if (levels === undefined) return value;
+  return JSON.parse('['.repeat(Number(levels)) + ']'.repeat(Number(levels)));
+}
+
+const inTypeScript: Player = async (run) => {
+  const done: string[] = [];
+  const died = Promise.withResolvers<Played>();
+  const play = async ({ steps, event }: Parameters<Player>[0]): Promise<Played> => {
+    const outcomes: unknown[] = [];
+    const tool = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async (_args, task) => {
+      for (const step of steps) outcomes.push(await outcomeOf(step, task, event));
+      await task.requireInput({ end: elicitForm('End?', {}) });
+    });
+    const { requestState } = (await tool(event)) as { requestState: unknown };
+    return { outcomes, done, requestState };
+  };
+  const outcomeOf = async (step: Step, task: Task, event: ToolEvent): Promise<object> => {
+    const { attempts, atMostOnce, during } = step;
+    const throws = [...(step.throws ?? [])];
+    const work = async () => {
+      done.push(String(meant(step.name)));
+      if (during)
+        await play({ ...during, event: { ...event, task: { ...event.task, ...during.task } as TaskContext } });
+      if (step.dies) died.resolve({ outcomes: ['dies'], done, requestState: null });
+      if (step.dies) await new Promise(() => {});
+      const thrown = throws.shift();
+      if (thrown !== undefined) throw Object.assign(new Error('no'), { name: thrown });
+      return meant(step.returns);
+    };
+    const options = {
+      ...(atMostOnce && { atMostOnce }),
+      ...(attempts !== undefined && { retry: { attempts, backoff: 1 } }),
+    };
+    try {
+      return { value: await task.step(meant(step.name) as string, work, options) };
+    } catch (error) {
+      const { name, message } = error as Error;
+      if (message.startsWith('no')) return { error: name };
+      if (name === 'ToolError') return { refused: message };
+      return name === 'Error' ? { usage: message } : { error: name };
+    }
+  };
+  return Promise.race([play(run), died.promise]);
+};
+
+const inPython: Player = async (run) => {
+  const env = {
+    ...process.env,
+    ...environment(),
+    ...{ PYTHONPATH: 'functions/examples/python', PYTHONDONTWRITEBYTECODE: '1' },
+  };
+  const python = spawn('python3', ['test/cloud/journal_player.py'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  python.stdin.end(JSON.stringify(run));
+  return JSON.parse(await text(python.stdout));
+};
+
+/** Tries each vector on a task of its own. @param playerOf who plays the run with this number */
+async function play({ direct, stored = {}, runs, done, items = {} }: Vector, playerOf: (n: number) => Player) {
+  const [table = '', results = ''] = [cloud().tables[0], cloud().buckets[0]];
+  const taskId = `t${crypto.randomUUID()}`;
+  const task = { taskId, owner: 'o', table, results, round: 1, attempt: 0, deadline: Date.now() + 60_000 };
+  for (const [end, { object, ...item }] of Object.entries(stored)) {
+    const expiresAt = Math.ceil(task.deadline / 1_000);
+    const Item = { owner: 'progress#o', taskId: taskId + end, expiresAt, ...item };
+    await administrator().send(new PutCommand({ TableName: table, Item }));
+    if (object === undefined) continue;
+    const Key = `steps/${createHash('sha256').update('o').digest('hex')}/${taskId}/${item.sha256}`;
+    await new S3Client({ ...clientConfig(cloud()), forcePathStyle: true }).send(
+      new PutObjectCommand({ Bucket: results, Key, Body: String(object) }),
+    );
+  }
+  const begun: string[] = [];
+  let requestState: unknown = null;
+  for (const [n, { task: at, carries, ...run }] of runs.entries()) {
+    const steps = Object.fromEntries(Array.from({ length: carries ?? 0 }, (_, i) => [`${i}`, 0]));
+    const event: ToolEvent = {
+      ...{ name: 't', arguments: {}, accepts: ['elicitation/create'], inputResponses: {} },
+      requestState: carries === undefined ? requestState : { steps },
+      ...(!direct && { task: { ...task, ...at } }),
+    };
+    const played = await playerOf(n)({ ...run, event });
+    begun.push(...played.done);
+    requestState = played.requestState;
+    const expected = run.steps.map(({ dies, value, refused, error, usage }) => {
+      if (dies) return 'dies';
+      if (refused !== undefined) return { refused: expect.stringContaining(refused) };
+      if (usage !== undefined) return { usage: expect.stringContaining(usage) };
+      return error === undefined ? { value: meant(value) } : { error };
+    });
+    expect(played.outcomes).toEqual(expected);
+  }
+  expect(begun).toEqual(done.map(meant));
+  const { Items = [] } = await administrator().send(
+    new QueryCommand({
+      TableName: table,
+      KeyConditionExpression: '#owner = :owner AND begins_with(taskId, :taskId)',
+      ExpressionAttributeNames: { '#owner': 'owner' },
+      ExpressionAttributeValues: { ':owner': 'progress#o', ':taskId': taskId },
+    }),
+  );
+  for (const [end, item] of Object.entries(items)) {
+    const { owner, taskId: _key, expiresAt, ...rest } = Items.find((one) => one.taskId === taskId + end) ?? {};
+    expect(rest, end).toEqual(item);
+    expect(expiresAt, end).toBeGreaterThan(task.deadline / 1_000 + 86_000);
+  }
+  if (direct) expect(Items).toEqual([]);
+}
+
+describe.each(VECTORS)('$name:', (vector) => {
+  test('in TypeScript', () => play(vector, () => inTypeScript));
+  test.skipIf(!hasPython)('in Python', () => play(vector, () => inPython));
+  test.skipIf(!hasPython || vector.runs.length === 1)('in both, in turn', async () => {
+    await play(vector, (n) => (n % 2 === 0 ? inTypeScript : inPython));
+    await play(vector, (n) => (n % 2 === 0 ? inPython : inTypeScript));
+  });
+});
