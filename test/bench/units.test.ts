@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { measureUnits, type Row } from './units/measure.ts';
+import { measureSteps, measureUnits, type Row } from './units/measure.ts';
 import { startUnits, type UnitsSetup } from './units/setup.ts';
 
 /** Fewer than the 100 of `npm run proof -- units`: the units that grow with them are bounded by this number. */
@@ -30,6 +30,16 @@ test.each<[string, string, number, number]>([
   expect(found).toHaveLength(1);
   expect(found[0]?.read).toBeLessThanOrEqual(read);
   expect(found[0]?.write).toBeLessThanOrEqual(write);
+});
+
+test('each step of 100 bytes costs 1.1 write units at most, however many came before it', async () => {
+  const steps = await measureSteps(setup as UnitsSetup, [10, 100]);
+  expect(steps.map(({ state, index }) => [Number.parseInt(state, 10), index])).toEqual([
+    [10, 0],
+    [100, 0],
+    [10_000, 0],
+  ]);
+  for (const { state, write } of steps) expect(write / Number.parseInt(state, 10), state).toBeLessThanOrEqual(1.1);
 });
 
 test('the indexes of a simple task cost 5 more write units than the table', () => {

@@ -1,6 +1,7 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 import { AUDIENCE } from '../../support/oidc.ts';
+import { handler as steps } from './steps.ts';
 
 /** A server with verified callers, so that 2026-07-28 requests have an owner, too. An owner may hold one stream only. */
 const stack = new Stack(new App(), 'Units');
@@ -18,3 +19,8 @@ const server = new McpTaskServer(stack, 'Server', {
 const tool = { handler, description: 'd', inputSchema: { type: 'object' } } as const;
 for (const name of ['echo', 'ask', 'sleep']) server.addTool(name, { ...tool, taskSupport: 'optional' });
 server.addTool('direct_echo', tool);
+const entry = 'test/bench/units/steps.ts';
+server.addTool('steps', {
+  ...steps.definition,
+  handler: new ToolFunction(stack, 'Steps', { entry, timeout: Duration.minutes(10) }),
+});

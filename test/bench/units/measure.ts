@@ -12,6 +12,36 @@ export interface Row extends Units {
 const KEY = 'mcp-task-server/idempotencyKey';
 const LARGE = 100_000;
 const PAGE = 50;
+/** As many steps as a task may have. */
+const { entries: MOST_STEPS } = limits.journal;
+
+/**
+ * What a task pays for its steps, each with a result of 100 bytes, and by computation for as many as it may have. Reads are
+ * those of the heartbeat, one a second.
+ */
+export async function measureSteps({ cloud, token }: UnitsSetup, counts: readonly number[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const steps of counts) {
+    const mark = cloud.calls.mark();
+    const { body, headers } = modernMessage('tools/call', { name: 'steps', arguments: { steps } });
+    const authorization = `Bearer ${token('ann')}`;
+    const { taskId } = (await post(`${cloud.url}/mcp`, body, { ...headers, authorization })).body.result;
+    await succeeded(cloud, taskId);
+    rows.push({ request: 'the run of a tool in steps', state: `${steps} steps`, ...unitsSince(cloud, mark, 'steps') });
+  }
+  const { write, index } = rows.at(-1) ?? { write: Number.NaN, index: Number.NaN };
+  const times = MOST_STEPS / (counts.at(-1) ?? 1);
+  const state = `${MOST_STEPS} steps, by computation`;
+  return [
+    ...rows,
+    { request: 'the run of a tool in steps', state, read: Number.NaN, write: write * times, index: index * times },
+  ];
+}
+
+async function succeeded(cloud: UnitsSetup['cloud'], taskId: string): Promise<void> {
+  const ended = () => cloud.stepFunctions.executions().find(({ name }) => name === `${taskId}-r1`)?.status;
+  while (ended() !== 'SUCCEEDED') await sleep(50);
+}
 
 /** What each kind of request costs, one after the other, in the states of the table that make a difference. */
 export async function measureUnits(setup: UnitsSetup, openTasks: number): Promise<Row[]> {
@@ -81,10 +111,7 @@ export async function measureUnits(setup: UnitsSetup, openTasks: number): Promis
   const mark = cloud.calls.mark();
   const simple = await ann.call('echo');
   const created = unitsSince(cloud, mark, 'endpoint');
-  while (
-    !cloud.stepFunctions.executions().some(({ name, status }) => name === `${simple}-r1` && status === 'SUCCEEDED')
-  )
-    await sleep(50);
+  await succeeded(cloud, simple);
   const end = unitsSince(cloud, mark, 'others');
   add('tools/call, a new task', 'few open tasks', created);
   add('its run: what the workflow writes', 'small result', end);

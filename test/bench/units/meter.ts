@@ -9,15 +9,17 @@ export interface Units {
   readonly index: number;
 }
 
+/** By the logical ids of `app.ts`. */
+const CALLERS = { endpoint: /Endpoint/, steps: /^Steps/, others: /^(?!.*Endpoint)/, all: /^/ };
 const READS = new Set(['GetItem', 'BatchGetItem', 'Query', 'Scan']);
 const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
 
-/** Since a mark, of the calls of the endpoint, of everything else, or of both. */
-export function unitsSince(cloud: Cloud, mark: number, of: 'endpoint' | 'others' | 'all'): Units {
+/** Since a mark, of the calls of the endpoint, of the tool in steps, of all but the endpoint, or of all. */
+export function unitsSince(cloud: Cloud, mark: number, of: keyof typeof CALLERS): Units {
   const sum = { read: 0, write: 0, index: 0 };
   for (const { service, caller, operation, consumed, status } of cloud.calls.since(mark)) {
     if (service !== 'dynamodb') continue;
-    if (of !== 'all' && /Endpoint/.test(caller) !== (of === 'endpoint')) continue;
+    if (!CALLERS[of].test(caller)) continue;
     if (!READS.has(operation) && !WRITES.has(operation)) throw new Error(`${operation} is not counted`);
     if (consumed === undefined) throw new Error(`${operation} was not metered (status ${status})`);
     if (READS.has(operation)) sum.read += consumed.table + consumed.index;
