@@ -9,7 +9,10 @@ import type { RunContext } from './ports.ts';
 import { type ClaimContext, claimRound, startAgain } from './start-round.ts';
 import { stopRun } from './stop.ts';
 
-/** What became of a task that waits. `waits`: not all that it waits for has come, or its deadline has passed. Others: as of `claimRound`. */
+/**
+ * What resuming a task that waits resulted in. `waits`: not all that it waits for has come, or its deadline has passed. Others: as of
+ * `claimRound`.
+ */
 export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
 
 /**

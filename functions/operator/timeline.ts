@@ -29,7 +29,7 @@ export interface Lane {
 
 /**
  * Where the time of a task went, from its creation to its end, or until now. The spans of rounds and questions do not overlap.
- * Those of states show what a round did: its branches may overlap.
+ * The spans of states show what a round did: its branches may overlap.
  */
 export interface Timeline {
   readonly from: number;

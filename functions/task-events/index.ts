@@ -41,7 +41,7 @@ const EVENT_TIMEOUT = 23 * 3_600_000;
 const ENTRIES = 10;
 
 /**
- * Publishes the changes that the stream of the tasks table reports as committed, those of a task in their order: status changes
+ * Publishes the changes that the stream of the tasks table reports as committed, each task's in their order: status changes
  * on EventBridge, then the audit lines and the metrics. If EventBridge refuses an event, asks Lambda to deliver its record and
  * all later ones again: a change may be published twice, but is never left out. Before the stream drops a record, its
  * change is published without an event.
@@ -88,7 +88,7 @@ interface Entry {
 }
 
 /**
- * The index of the first record of which an entry was not accepted. Entries of different tasks are sent at the same time, those
+ * The index of the first record of which an entry was not accepted. Entries of different tasks are sent at the same time, changes
  * of one task one after the other.
  */
 async function firstFailure(entries: readonly Entry[], { putEvents }: TaskEventsContext): Promise<number | undefined> {

@@ -13,7 +13,7 @@ export type Principal =
   | {
       readonly kind: 'verified';
       readonly key: string;
-      /** Those of the caller's token. They decide what the caller may do, not whose a task is. @default none */
+      /** The scopes of the caller's token. They decide what the caller may do, not whose a task is. @default none */
       readonly scopes?: readonly string[];
     }
   | { readonly kind: 'anonymous'; readonly session?: string };

@@ -26,7 +26,7 @@ export const objectOf =
   (value) =>
     isObject(value) && Object.values(value).every(check);
 
-/** An object whose members pass these checks. Those of `optional` may be missing. */
+/** An object whose members pass these checks. Members of `optional` may be missing. */
 export const has =
   (required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
   (value) =>

@@ -39,7 +39,7 @@ const FUNCTIONS_OF_ALARM = 10;
 
 /** The alarms for the given thresholds. Each says what happened and the next command. */
 export class ServerAlarms extends Construct {
-  /** Those of tools are added with the tools. */
+  /** Alarms of tools are added with the tools. */
   readonly alarms: Alarm[];
   readonly #throttledTools: number | undefined;
   readonly #toolFunctions: IFunction[] = [];

@@ -66,7 +66,7 @@ export abstract class TaskMetrics extends Construct {
   }
 }
 
-/** The metrics that a server has beside those of its tasks. The sweep publishes them once a minute. */
+/** The metrics that a server has beside the metrics of its tasks. The sweep publishes them once a minute. */
 export abstract class ServerMetrics extends TaskMetrics {
   /** Sweeps that ended. @default the sum over 5 minutes */
   metricSweep(props?: MetricOptions): Metric {

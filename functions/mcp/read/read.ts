@@ -125,7 +125,7 @@ export async function readTasksAgain(open: readonly TaskRecord[], server: Server
   return records.flatMap((record) => currentRecord(record, readAt, server) ?? []);
 }
 
-/** Those of the caller's stored records that this token may see, as of the time when their read was sent (G-16). */
+/** The caller's stored records that this token may see, as of the time when their read was sent (G-16). */
 export function visible(
   principal: Principal,
   stored: readonly TaskRecord[],

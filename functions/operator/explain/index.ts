@@ -76,7 +76,7 @@ function alsoOf({ letters, sweepLate }: ServerHealth): string[] {
   if (sweepLate === 0) return queues;
   const minutes = Math.round(sweepLate / 60_000);
   return [
-    `The sweep should have checked this task ${minutes} minutes ago (row 21): the reconciler does not run, or fails. Readers compute deadlines without it. Look at its log: mcp-task-server tasks logs --part reconciler`,
+    `The sweep should have checked this task ${minutes} minutes ago (row 21): the reconciler does not run, or fails. Readers compute deadlines without it. See its log: mcp-task-server tasks logs --part reconciler`,
     ...queues,
   ];
 }

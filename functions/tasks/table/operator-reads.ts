@@ -50,7 +50,7 @@ export interface OperatorReads {
     limit: number,
     from?: PageKey,
   ): Promise<{ readonly tasks: readonly StoredTask[]; readonly next?: PageKey }>;
-  /** Those of up to 100 tasks that exist, in one batch if it leaves none out. Throws Unavailable if some cannot be read. */
+  /** The tasks among up to 100 that exist, in one batch if it leaves none out. Throws Unavailable if some cannot be read. */
   getMany(keys: readonly TaskKey[]): Promise<readonly StoredTask[]>;
   /** Strongly consistent. `payload`: with the attributes that need the right to payloads. */
   get(key: TaskKey, payload: boolean): Promise<StoredTask | undefined>;

@@ -27,7 +27,7 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
    */
   get(key: TaskKey, more?: { readonly report?: true }): Promise<TaskRecord | undefined>;
   /**
-   * Those of up to 100 tasks that exist and that this release understands, without the reports of their runs. Strongly
+   * The tasks among up to 100 that exist and that this release understands, without the reports of their runs. Strongly
    * consistent. Throws Unavailable when some could not be read.
    */
   getMany(keys: readonly TaskKey[]): Promise<TaskRecord[]>;
