@@ -1,47 +1,42 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { styleText } from 'node:util';
+import { parseArgs } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { callTask, type OfficialClient, type Question } from 'mcp-task-server/client';
 import { startCloud } from 'mcp-task-server-local';
 import { messageOf } from '../local/command.ts';
-import { terminal } from '../local/dev/terminal.ts';
 import { synthApp } from '../local/template/synth.ts';
+import { functionLogs } from './demo/logs.ts';
+import { indent, note, progressBar, say, title, warn } from './demo/print.ts';
 
 const info = { name: 'mcp-task-server-demo', version: '1.0.0' };
+const LOG = 'demo.log';
 const NEXT = `
 Done: three tasks, two protocol revisions, one record each. Next:
   npm run dev        serves these tools and a page with their tasks, and follows what you save
   README.md          "Add a tool": your own tool, from an empty file to its result
-  docs/clients.md    how to connect Claude Code, VS Code and other clients`;
-
-const title = (text: string) => console.log(`\n${styleText('bold', text)}`);
-const note = (text: string) => console.log(styleText('dim', text));
-
-/** Shows only what went wrong in a function, as `dev` does. */
-const { log } = terminal({
-  verbose: false,
-  write: (text) => text.includes('✗') && process.stderr.write(text),
-  now: () => new Date(),
-  nameOf: (name) => name,
-});
+  docs/clients.md    how to connect Claude Code, VS Code and other clients
+  ${LOG}           what the functions logged`;
 
 /** `npm run demo`: three real tasks, end to end, through the stack that `cdk deploy` would create. */
 async function main(): Promise<void> {
+  const { verbose } = parseArgs({ options: { verbose: { type: 'boolean', default: false } } }).values;
   const assembly = mkdtempSync(join(tmpdir(), 'mcp-demo-'));
   try {
     note('Synthesizing bin/app.ts …');
     await synthApp('bin/app.ts', assembly);
-    const cloud = await startCloud({ assembly, onLog: log });
+    const cloud = await startCloud({ assembly, onLog: functionLogs({ file: LOG, verbose, show: warn }) });
     try {
       const url = new URL(`${cloud.url}/mcp`);
       note(`The stack runs at ${url}`);
       await modernTasks(url);
       await legacyTask(url);
-      console.log(NEXT);
+      say(NEXT);
+    } catch (error) {
+      throw new Error(`${messageOf(error)}\n  ${LOG} has what the functions logged`, { cause: error });
     } finally {
       await cloud.stop();
     }
@@ -76,22 +71,24 @@ async function legacyTask(url: URL): Promise<void> {
 }
 
 async function run(client: OfficialClient, tool: string, args: Readonly<Record<string, unknown>>): Promise<void> {
+  const bar = progressBar();
   const { content, isError } = await callTask(client, tool, args, {
     onTask: (taskId) => note(`task ${taskId}`),
-    onProgress: ({ message }) => message !== undefined && console.log(message),
+    onProgress: ({ message }) => message !== undefined && bar.show(message),
     onQuestion: confirm,
   });
+  bar.end();
   if (isError === true) throw new Error(`${tool} returned an error: ${content[0]?.text}`);
-  for (const block of content) if (block.text !== undefined) console.log(block.text.replace(/^(?=.)/gm, '  '));
+  for (const block of content) if (block.text !== undefined) say(indent(block.text));
 }
 
 /** Answers like the person at the client. */
 function confirm({ message }: Question) {
-  console.log(`  ? ${message.replaceAll('\n', '\n    ')}\n  > yes`);
+  say(`  ? ${message.replaceAll('\n', '\n    ')}\n  > yes`);
   return { action: 'accept', content: { confirm: true } } as const;
 }
 
 await main().catch((error) => {
-  console.error(`✗ ${messageOf(error)}`);
+  warn(`✗ ${messageOf(error)}\n`);
   process.exitCode = 1;
 });

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 
 const MOST_BYTES = 5_000;
 const MOST_COLUMNS = 100;
-const STEP = /^Step (\d)\/6: (.*)$/;
+const BAR = /^\[[█·]+\] /;
 
 let stdout = '';
 let stderr = '';
@@ -23,15 +23,17 @@ test('a run of the demo prints what clients see, in at most 5,000 bytes and 100 
   // Three tasks, a question and its answer, progress, three results. How many reports a poll sees depends on the machine.
   expect(lines.filter((line) => /^task \w{30,}$/.test(line))).toHaveLength(3);
   expect(stdout).toMatch(/^ {2}\? Deploy checkout [\s\S]*^ {2}> yes$/m);
-  expect(lines.some((line) => STEP.test(line))).toBe(true);
+  expect(lines.some((line) => BAR.test(line))).toBe(true);
   for (const result of ['Deployed checkout 2.4.0', 'Best: ', 'Profile of 1000 rows']) {
     expect(stdout).toMatch(new RegExp(`^  ${result}`, 'm'));
   }
 });
 
-test('no log line of a function is printed in a run without a failure', () => {
+test('log lines of the functions are only in the file that its last line names', () => {
   expect(stderr).toBe('');
   expect(stdout).not.toMatch(/\{"(?:_aws|event)"/);
+  const [, file = ''] = /^ {2}(\S+\.log) .*\n$/m.exec(stdout.slice(stdout.trimEnd().lastIndexOf('\n') + 1)) ?? [];
+  expect(readFileSync(file, 'utf8')).toMatch(/\{"event":"audit","action":"finished".*\{"_aws":/s);
 });
 
 test('it ends with commands and pages that exist', () => {
@@ -47,11 +49,11 @@ test('the README shows lines of its output', () => {
   const [, shown = ''] = /^```text\n\$ npm run demo\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8')) ?? [];
   const excerpt = shown.trimEnd().split('\n');
   expect(excerpt.length).toBeGreaterThanOrEqual(9);
-  const outcomes = excerpt.filter((line) => line !== '…' && !line.startsWith('task ') && !STEP.test(line));
+  const outcomes = excerpt.filter((line) => line !== '…' && !line.startsWith('task ') && !BAR.test(line));
   expect(outcomes.filter((line) => !lines.includes(line))).toEqual([]);
-  // A poll may miss a step: then it is not in this run, but its title is in the plan.
-  for (const line of excerpt.filter((one) => STEP.test(one))) {
-    const [, step, title] = STEP.exec(line) ?? [];
+  // A poll may miss a step: then its bar is not in this run, but its title is in the plan.
+  for (const line of excerpt.filter((one) => BAR.test(one))) {
+    const [, step, title] = /^\[█+·*\] Step (\d)\/6: (.*)$/.exec(line) ?? [];
     expect(lines).toContain(`    ${step}. ${title}`);
   }
 });
