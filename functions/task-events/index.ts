@@ -20,7 +20,7 @@ import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome
 export interface TaskEventsContext {
   /** The name of the server: a dimension of its metrics. */
   readonly server: string;
-  /** Whether each tool has its own metrics, beside those of the server. */
+  /** Whether each tool has its own metrics, beside the server's. */
   readonly metricsByTool: boolean;
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: PutEvents;

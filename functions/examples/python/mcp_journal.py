@@ -100,7 +100,7 @@ class Journal:
                     self.reported = (item["progress"], item.get("progressTotal"))
 
     def _first(self, name, work, at_most_once):
-        """Does a step that no run has done, and stores it. The entry that counts: of two runs, that of the first."""
+        """Does a step that no run has done, and stores it. The entry that counts: of two runs, the first one's."""
         if not at_most_once or self.task is None:
             return self._put(name, self._fitted(name, work()))
         begun = self._put(name, {"begun": self.mark})

@@ -27,7 +27,7 @@ export const isCurrent = ({ expiresAt }: Readonly<Record<string, unknown>>): boo
  * Writes an item of a run if there is none, or if the condition holds; undefined values are removed. False: another item is
  * there.
  *
- * @param or a condition in terms of the item's attributes (`#name`) and their new values (`:name`), or those of `values`
+ * @param or a condition in terms of the item's attributes (`#name`) and their new values (`:name`), or the values of `values`
  */
 export async function writeRunItem(
   db: DynamoDb,

@@ -82,7 +82,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     return reading;
   }
 
-  /** Stores an entry. Returns the one that counts: of two runs, that of the first. */
+  /** Stores an entry. Returns the one that counts: of two runs, the first one's. */
   async function put(entry: Entry, replaces?: string): Promise<Entry> {
     if (task === undefined) {
       add(entry);

@@ -8,7 +8,7 @@ import { StepLost } from '../errors.ts';
 import { isDenied, runKeyOf, storeOf } from '../run-store.ts';
 import type { JournalPort } from './port.ts';
 
-/** What S3 says of a missing object. The second one to a role that may not list the bucket, as that of a tool. */
+/** What S3 says of a missing object. The second one to a role that may not list the bucket, as a tool's role. */
 const GONE = ['NoSuchKey', 'AccessDenied'];
 
 /** The journal in Lambda: items of the table, large values in S3. A role that may not read finds nothing. */
