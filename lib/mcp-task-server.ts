@@ -8,12 +8,10 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { Construct } from 'constructs';
-import { isRepeatable, type ToolEntry } from '../functions/mcp/manifest.ts';
+import type { Construct } from 'constructs';
 import type { Engine } from '../functions/tasks/engines.ts';
 import { mcpApi } from './api/rest-api.ts';
-import { type Auth, neededScopes } from './auth/auth.ts';
+import type { Auth } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
@@ -22,34 +20,24 @@ import { serverDashboard } from './monitoring/dashboard.ts';
 import { awsMetrics } from './monitoring/metrics.ts';
 import { type OnTaskStatusChangeOptions, statusRule } from './monitoring/status-rule.ts';
 import { ServerMetrics } from './monitoring/task-metrics.ts';
-import { acknowledgeServer, acknowledgeWildcard } from './nag.ts';
+import { acknowledgeServer } from './nag.ts';
 import { type OperatorPolicies, operatorPolicies } from './operators/operator-policies.ts';
-import { type MarkedTool, markServer } from './operators/server-mark.ts';
+import { markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
 import type { McpTaskServerProps } from './server-props.ts';
-import {
-  keyRotation,
-  publicUrlOf,
-  type ServerSettings,
-  serverSettings,
-  sweepChecksPerSecond,
-  workflowLogLevel,
-} from './server-settings.ts';
+import { keyRotation, publicUrlOf, serverSettings, sweepChecksPerSecond, workflowLogLevel } from './server-settings.ts';
 import { admitServices } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 import { resultBucket } from './storage/result-bucket.ts';
 import { SigningKey } from './storage/signing-key.ts';
 import { taskTable } from './storage/task-table.ts';
 import { TaskEvents } from './task-events.ts';
-import { warnOfEngine } from './tools/engine.ts';
+import { ToolRegistry } from './tool-registry.ts';
 import { ReportPolicy } from './tools/report-policy.ts';
-import { warnOfSlowSchemas } from './tools/schema-cost.ts';
-import { Tool } from './tools/tool.ts';
-import { checkName, toolEntry } from './tools/tool-entry.ts';
-import { type ToolFileProps, toolOfFile } from './tools/tool-file.ts';
+import type { Tool } from './tools/tool.ts';
+import type { ToolFileProps } from './tools/tool-file.ts';
 import type { ToolFunction } from './tools/tool-function.ts';
 import type { ToolProps } from './tools/tool-props.ts';
-import { functionRun, machineRun, type ToolRun } from './tools/tool-run.ts';
 import { ToolWorkflow } from './tools/tool-workflow.ts';
 
 export type { McpTaskServerProps } from './server-props.ts';
@@ -86,43 +74,36 @@ export class McpTaskServer extends ServerMetrics {
   /** The workflows: each runs all tools of its engine. `machine` runs those that are state machines. */
   readonly workflows: Readonly<Record<Engine, ToolWorkflow>>;
   readonly #auth: Auth;
-  readonly #settings: ServerSettings;
-  readonly #endpoint: Endpoint;
-  readonly #tools: ToolEntry[] = [];
-  /** The tools with the constructs that operators read. */
-  readonly #marked: MarkedTool[] = [];
-  readonly #reports: ReportPolicy;
+  readonly #tools: ToolRegistry;
   readonly #alarms: ServerAlarms;
-  readonly #toolScopes: Construct;
   readonly #eventBus: McpTaskServerProps['eventBus'];
-  readonly #metricsByTool: boolean;
   protected override readonly dimensions: { readonly Server: string };
 
   constructor(scope: Construct, id: string, props: McpTaskServerProps) {
     super(scope, id);
-    const { auth, logRetention, encryptionKey } = props;
+    const { auth, logRetention, encryptionKey, metricsByTool = true } = props;
     this.#auth = auth;
-    this.#settings = serverSettings(props);
+    const settings = serverSettings(props);
     const machinePrefix = `${Names.uniqueResourceName(this, { maxLength: 32, separator: '-' })}-`;
     const storage: StorageProps = { ...(logRetention && { logRetention }), ...(encryptionKey && { encryptionKey }) };
     if (encryptionKey !== undefined) admitServices(this, encryptionKey);
     this.table = taskTable(this, props);
-    this.results = resultBucket(this, this.#settings.maxTtl, props);
+    this.results = resultBucket(this, settings.maxTtl, props);
     const rotateAfter = keyRotation(props);
     this.signingKey = new SigningKey(this, 'SigningKey', { rotateAfter, storage }).secret;
     const { table, results, signingKey } = this;
-    const { inlineWindow, holdCap } = this.#settings;
+    const { inlineWindow, holdCap } = settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
-    const code = new BundledCode((use) => bundleEndpoint({ ...this.#settings, tools: this.#tools }, use));
-    this.#endpoint = new Endpoint(this, { code, timeout, table, results, signingKey, machinePrefix, storage });
-    this.endpoint = this.#endpoint.function;
+    const code = new BundledCode((use) => bundleEndpoint({ ...settings, tools: this.#tools.entries }, use));
+    const endpoint = new Endpoint(this, { code, timeout, table, results, signingKey, machinePrefix, storage });
+    this.endpoint = endpoint.function;
     acknowledgeServer(this, props);
     const publicUrl = publicUrlOf(props);
     this.api = mcpApi(this, {
       handler: this.endpoint,
       timeout,
       auth,
-      tools: () => this.#tools,
+      tools: () => this.#tools.entries,
       operation: props,
       ...(publicUrl !== undefined && { publicUrl }),
     });
@@ -139,24 +120,22 @@ export class McpTaskServer extends ServerMetrics {
       table,
       results,
       machinePrefix,
-      toolMachines: this.#endpoint.toolMachines,
+      toolMachines: endpoint.toolMachines,
       checksPerSecond: sweepChecksPerSecond(props),
-      code: new BundledCode((use) => bundleReconciler(this.#tools, use)),
+      code: new BundledCode((use) => bundleReconciler(this.#tools.entries, use)),
       storage,
     });
-    this.#reports = new ReportPolicy(this, { table, results, encryptionKey });
+    const reports = new ReportPolicy(this, { table, results, encryptionKey });
     const serverName = machinePrefix.replace(/-$/, '');
     this.dimensions = { Server: serverName };
     this.#eventBus = props.eventBus;
-    this.#metricsByTool = props.metricsByTool ?? true;
-    this.#toolScopes = new Construct(this, 'Tools');
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
       table,
       results,
       serverName,
       storage,
       eventBus: props.eventBus,
-      metricsByTool: this.#metricsByTool,
+      metricsByTool,
       reconciler: this.reconciler.function,
     });
     const workflow = (id: string, engine: Engine) =>
@@ -183,6 +162,16 @@ export class McpTaskServer extends ServerMetrics {
     });
     this.#alarms = new ServerAlarms(this, props.alarms ?? {}, aws);
     if (props.dashboard === true) serverDashboard(this, aws);
+    this.#tools = new ToolRegistry(this, {
+      published: { server: serverName, hasMetrics: metricsByTool },
+      auth,
+      maxTtl: settings.maxTtl,
+      endpoint,
+      reports,
+      reconciler: this.reconciler,
+      workflows: this.workflows,
+      alarms: this.#alarms,
+    });
     markServer(this.endpoint, {
       table,
       results,
@@ -193,7 +182,7 @@ export class McpTaskServer extends ServerMetrics {
         reconciler: this.reconciler.node.findChild('Logs'),
         events: this.taskEvents.node.findChild('Logs'),
       },
-      tools: () => this.#marked,
+      tools: () => this.#tools.marked,
     });
     this.operatorPolicies = operatorPolicies(this, {
       table,
@@ -238,7 +227,7 @@ export class McpTaskServer extends ServerMetrics {
    */
   onTaskStatusChange(id: string, options: OnTaskStatusChangeOptions = {}): Rule {
     const { Server: server } = this.dimensions;
-    const tools = () => this.#tools.map(({ name }) => name);
+    const tools = () => this.#tools.entries.map(({ name }) => name);
     return statusRule(this, id, { ...options, server, eventBus: this.#eventBus, tools });
   }
 
@@ -250,18 +239,7 @@ export class McpTaskServer extends ServerMetrics {
    * @returns the tool: grant rights to it, and watch its metrics
    */
   addTool(name: string, props: ToolProps): Tool {
-    const { scopes = [], ...described } = toolEntry(name, props, this.#tools, this.#settings.maxTtl);
-    const needed = neededScopes(name, scopes, this.#auth);
-    const entry = { ...described, ...(needed && { scopes: needed }) };
-    warnOfSlowSchemas(this, entry);
-    if (props.stateMachine !== undefined) this.#addStateMachine(entry, props.stateMachine);
-    else if (entry.engine === undefined) {
-      this.#tools.push({ ...entry, function: this.#endpoint.addFunction(name, props.handler) });
-      this.#marked.push({ entry, handler: props.handler });
-    } else this.#addFunction(entry, props.handler);
-    if (props.handler !== undefined) this.#alarms.addTool(props.handler);
-    const published = { server: this.dimensions.Server, hasMetrics: this.#metricsByTool };
-    return new Tool(this.#scopeOf(name), 'Tool', name, props, published);
+    return this.#tools.add(name, props);
   }
 
   /**
@@ -273,46 +251,6 @@ export class McpTaskServer extends ServerMetrics {
    * server.addToolFile('split_bill', 'functions/split-bill.ts', { timeout: Duration.seconds(30) });
    */
   addToolFile(name: string, file: string, props: ToolFileProps = {}): Tool & { readonly function: ToolFunction } {
-    checkName(name, this.#tools);
-    const tool = toolOfFile(this.#scopeOf(name), name, file, props);
-    return Object.assign(this.addTool(name, tool), { function: tool.handler });
-  }
-
-  /** The construct that holds what is made for a tool. */
-  #scopeOf(name: string): Construct {
-    // Every object of JavaScript has a `constructor`: as an id that name is taken.
-    const id = `${name}:`;
-    const known = this.#toolScopes.node.tryFindChild(id);
-    return known === undefined ? new Construct(this.#toolScopes, id) : (known as Construct);
-  }
-
-  #addFunction(entry: ToolEntry, handler: IFunction): void {
-    warnOfEngine(this, entry, handler);
-    const run = functionRun(handler);
-    if (run.versionsArn !== undefined) acknowledgeWildcard(this, run.versionsArn, 'All versions of one function');
-    this.#addTask({ entry, handler }, run);
-    this.#reports.allow(handler);
-  }
-
-  #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {
-    const run = machineRun(this, entry.name, stateMachine);
-    const { index, isNew } = this.#endpoint.addStateMachine(entry.name, stateMachine.stateMachineArn, run);
-    if (isNew) {
-      this.reconciler.allowReads(run.executionsArn);
-      acknowledgeWildcard(this, run.executionsArn, 'All executions of one state machine');
-    }
-    this.#addTask({ entry: { ...entry, stateMachine: index }, stateMachine }, run);
-  }
-
-  #addTask(tool: MarkedTool, { arn, statements }: ToolRun): void {
-    const { name, engine } = tool.entry;
-    const repeatable = isRepeatable(tool.entry);
-    // A deployment may move a tool that may be repeated from one engine to the other: its runs find it on both meanwhile.
-    const engines: readonly Engine[] = repeatable ? ['standard', 'express'] : ['standard'];
-    for (const one of engine === 'machine' ? [engine] : engines) {
-      this.workflows[one].addTool(name, arn, statements, repeatable);
-    }
-    this.#tools.push(tool.entry);
-    this.#marked.push(tool);
+    return this.#tools.addFile(name, file, props);
   }
 }

@@ -2,7 +2,7 @@ import { Annotations, Duration } from 'aws-cdk-lib';
 import type { IFunction, IVersion, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { isRepeatable, type ToolEntry } from '../../functions/mcp/manifest.ts';
-import { ENGINES } from '../../functions/tasks/engines.ts';
+import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
 import { limits } from '../../functions/tasks/limits.ts';
 
 interface EngineProps {
@@ -40,6 +40,15 @@ export function engineOf(
     );
   }
   return engine;
+}
+
+/**
+ * The engines whose workflows know the tool. A deployment may move a tool that may be repeated from one engine to the other: its
+ * runs find it on both meanwhile.
+ */
+export function enginesOf(tool: ToolEntry): readonly Engine[] {
+  if (tool.engine === 'machine') return ['machine'];
+  return isRepeatable(tool) ? ['standard', 'express'] : ['standard'];
 }
 
 /** The longest time from the start of a round on Express until its lost run has started again, in milliseconds. */

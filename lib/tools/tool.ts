@@ -5,6 +5,14 @@ import type { Construct } from 'constructs';
 import { TaskMetrics } from '../monitoring/task-metrics.ts';
 import type { ToolProps } from './tool-props.ts';
 
+/** The metrics that a server publishes of its tools. */
+export interface Published {
+  /** The name of the server. */
+  readonly server: string;
+  /** Whether each tool has metrics, too. */
+  readonly hasMetrics: boolean;
+}
+
 /**
  * A tool of a server, with the metrics of its tasks. What is granted to it, its function or state machine may do.
  *
@@ -22,15 +30,14 @@ export class Tool extends TaskMetrics implements IGrantable {
   /** The role of the function or state machine; undefined for one of another app. */
   readonly role: IRole | undefined;
   readonly grantPrincipal: IPrincipal;
-  readonly #published: { readonly server: string; readonly hasMetrics: boolean };
+  readonly #published: Published;
 
-  /** @param published the name of the server, and whether it publishes metrics of each tool */
   constructor(
     scope: Construct,
     id: string,
     toolName: string,
     { handler, stateMachine }: ToolProps,
-    published: { readonly server: string; readonly hasMetrics: boolean },
+    published: Published,
   ) {
     super(scope, id);
     this.#published = published;
