@@ -29,7 +29,7 @@ function synth(engine: 'standard' | 'express') {
   return { template: Template.fromStack(stack), assembly: app.synth().directory };
 }
 
-test('a deployment changes an engine: a try that waits and a call during it find the tool (row 23)', async () => {
+test('a deployment changes an engine: a waiting try and a call meanwhile find the tool (row 23)', async () => {
   const [before, after] = [synth('standard'), synth('express')];
   const cloud = await startCloud({ assembly: before.assembly, timeScale: 10 });
   try {

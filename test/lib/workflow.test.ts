@@ -100,7 +100,7 @@ describe('function-finished.jsonata: an envelope', () => {
   });
 });
 
-test('each status goes to the partition of the index in which the rest of the server looks for it', async () => {
+test('each status goes to the partition of the index in which the server searches for it', async () => {
   for (const letter of [...ID_LETTERS, 'i', '-']) {
     const Input = { ...input, taskId: `a${letter}` };
     const ends = [{}, { inputRequests: {} }].map((Payload) =>

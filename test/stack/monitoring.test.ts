@@ -100,7 +100,7 @@ test('the dashboard has the metrics of this server', () => {
   }
 });
 
-test('there is a method for each metric that docs/events.md lists, with the dimension of the server', () => {
+test('each metric that docs/events.md lists has a method, with the dimension of the server', () => {
   const { server } = made({});
   const [, section = ''] = /^## Metrics\n(.*?)^## /ms.exec(readPage('docs/events.md')) ?? [];
   const names = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name);

@@ -86,7 +86,7 @@ describe('the options for many tasks', () => {
   const variables = (template: Template, name: string) =>
     propertiesOf(template, 'AWS::Lambda::Function').flatMap(({ Environment }) => Environment?.Variables[name] ?? []);
 
-  test('warmThroughput counts for the table and for both indexes, as each one alone would throttle it', () => {
+  test('warmThroughput counts for the table and both indexes, as each alone would throttle it', () => {
     const [table] = propertiesOf(
       synth(() => ({ warmThroughput: { writeUnitsPerSecond: 8_000 } })),
       'AWS::DynamoDB::GlobalTable',
@@ -113,7 +113,7 @@ describe('the options for many tasks', () => {
     expect(variables(template, 'METRICS_BY_TOOL')).toEqual(['false']);
   });
 
-  test('by default the table is as any new one, all is logged and measured, and the sweep checks six a second', () => {
+  test('by default the table is as any new one, all is logged and measured, six runs are checked', () => {
     const template = synth();
     const [table] = propertiesOf(template, 'AWS::DynamoDB::GlobalTable');
     expect(JSON.stringify(table)).not.toContain('WarmThroughput');

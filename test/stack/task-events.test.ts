@@ -30,7 +30,7 @@ test('the table has a stream with both images, and the function reads it from it
   });
 });
 
-test('only task records and probes reach it: other items have no status, and deleted ones no new image', () => {
+test('only task records and probes reach it: other items have no status, deleted ones no image', () => {
   const [mapping] = Object.values(template.findResources('AWS::Lambda::EventSourceMapping'));
   expect(
     mapping?.Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),

@@ -19,7 +19,7 @@ export function checkAgain(record: TaskRecord, now: number, after: number = limi
   return { from: [record.status], round: record.round, set: { dueAt: dueBy(record, now + after) } };
 }
 
-/** The round was started again on `engine`, where its run can be seen: its first start was lost, or its run on Express died. */
+/** The round was started again on `engine`, where its run can be seen: its first start was lost, or its run died. */
 export function restarted(record: TaskRecord, engine: Engine, now: number): Change {
   const { set, ...change } = isSeen(record) ? confirmStart(record, now) : checkAgain(record, now);
   const moved = engine === engineOf(record) ? {} : { engine };

@@ -88,7 +88,7 @@ test('a restored table has no stream; a new one has another ARN, and needs anoth
   expect(events()).toMatchObject([{ Records: [{ dynamodb: { Keys: keyOf('read') } }] }]);
 });
 
-test('AWS refuses a second stream, a second mapping of it, and a mapping of a stream that is gone', async () => {
+test('AWS refuses a second stream, a second mapping of it, and one of a stream that is gone', async () => {
   const { before, ...table } = await restored({ mapping: {} });
   await table.switchOn();
   await expect(table.switchOn()).rejects.toMatchObject({ name: 'ValidationException' });

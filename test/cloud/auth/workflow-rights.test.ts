@@ -28,7 +28,7 @@ function rights() {
   );
 }
 
-test('the role of a workflow may run the tools of its engine, and no other function or state machine', () => {
+test('the role of a workflow may run the tools of its engine, and nothing else', () => {
   expect(rights()).toEqual({
     ServerStandardStateMachine: { invokes: ['Once', 'Repeatable', 'ServerTaskEventsFunction'], starts: [] },
     ServerExpressStateMachine: { invokes: ['Repeatable', 'ServerTaskEventsFunction'], starts: [] },

@@ -91,7 +91,7 @@ test('cancel_task of one large result in a loop is refused, and reads nothing mo
   expect(reads()).toBe(limits.polls.burst);
 });
 
-test('a call that continues by one state in a loop is refused, and reads nothing more (D-20, E-29)', async () => {
+test('a call that repeats one state in a loop is refused, and reads nothing more (D-20, E-29)', async () => {
   const { server, only, reads } = await finished();
   const modern = { wire: modernWire(manifest.serverInfo), method: 'tools/call', tasks: false };
   const params = { name: 'optional', arguments: {} };

@@ -43,7 +43,7 @@ test('a change of the table goes to the bus, and an audit line and a metric to t
   ]);
 });
 
-test('an outcome that cannot be written fails with the name of its error, and no text of AWS (A-15)', async () => {
+test('an outcome that is not written fails with the name of its error, no text of AWS (A-15)', async () => {
   const error = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const failure = Object.assign(new Error('planted-secret'), { name: 'ThrottlingException' });
   const table = mockClient(DynamoDBDocumentClient).on(GetCommand).rejectsOnce(failure).resolves({});

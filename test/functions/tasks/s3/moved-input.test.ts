@@ -65,7 +65,7 @@ describe('a new record keeps its arguments', () => {
   });
 });
 
-test('the workflow writes the arguments when a round asks or waits, if the record has them nowhere yet', () => {
+test('the workflow writes the arguments of a round that asks or waits, if the record lacks them', () => {
   expect([workflowKeeps(made()), workflowKeeps(silent())]).toEqual([true, true]);
   expect(workflowKeeps(made({ inputRef: 'hash.1' }))).toBe(false);
   expect(workflowKeeps(made({ engine: 'express' }))).toBe(false);
