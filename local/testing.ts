@@ -10,6 +10,7 @@ import type { CallLog } from './wire/call-log.ts';
 export { AwsError } from './aws-error.ts';
 export { startDynamoDb } from './dynamodb/index.ts';
 export type { StreamRecord } from './dynamodb/stream/index.ts';
+export { indexWriteUnits } from './dynamodb/units.ts';
 export type { AcceptedEvent, Event } from './events/index.ts';
 export { ConnectionLost, randomFaults } from './faults/index.ts';
 export type * from './faults/types.ts';
