@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { OperatorContext } from '../../functions/operator/context.ts';
 import { NotAllowed, OperatorError } from '../../functions/operator/errors.ts';
+import { BACKFILLING } from '../../functions/tasks/aws/client.ts';
 import { isObject, parsed } from '../../functions/tasks/shape.ts';
 import { messageOf, UsageError } from '../tasks/usage-error.ts';
 import { isGone, keptConnection } from './connection.ts';
@@ -115,7 +116,9 @@ async function textOf(request: IncomingMessage): Promise<string> {
 function failed(error: unknown, connection: Serving['connection']): Sent {
   if (error instanceof NotAllowed) return refused(403, error.message);
   if (error instanceof OperatorError || error instanceof UsageError) return refused(400, error.message);
-  if (/AccessDenied/.test((error as Error).name)) return refused(403, messageOf(error));
+  const { name } = error as Error;
+  if (/AccessDenied/.test(name)) return refused(403, messageOf(error));
+  if (name === BACKFILLING) return refused(503, messageOf(error));
   connection.drop();
   return refused(isGone(error) ? 503 : 500, isGone(error) ? 'The server does not answer' : messageOf(error));
 }

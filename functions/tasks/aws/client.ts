@@ -91,6 +91,14 @@ interface Client {
   readonly middlewareStack: { add(middleware: Middleware, options: typeof outermost): void };
 }
 
+/**
+ * Queries of an index that DynamoDB still fills fail with a ValidationException, which has no name of its own: "Cannot read from
+ * backfilling global secondary index".
+ */
+export const BACKFILLING = 'IndexBackfilling';
+const nameOf = ({ name, message }: AwsFailure): string =>
+  /backfilling global secondary index/i.test(message) ? BACKFILLING : name;
+
 const outermost = { step: 'initialize', priority: 'high', name: 'quiet' } as const;
 
 /** The same client, whose errors have a name, a code and metadata, but never a message of AWS: it quotes names and inputs (A-15). */
@@ -98,9 +106,14 @@ export function quiet<C extends Client>(client: C): C {
   client.middlewareStack.add(
     (next, { clientName, commandName }) =>
       (args) =>
-        next(args).catch(({ name, code, $metadata }: AwsFailure) => {
+        next(args).catch((thrown: AwsFailure) => {
+          const { code, $metadata } = thrown;
           const error = new Error(`${clientName} failed at ${commandName}`);
-          throw Object.assign(error, { name, ...(code !== undefined && { code }), ...($metadata && { $metadata }) });
+          throw Object.assign(error, {
+            name: nameOf(thrown),
+            ...(code !== undefined && { code }),
+            ...($metadata && { $metadata }),
+          });
         }),
     outermost,
   );

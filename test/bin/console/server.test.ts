@@ -153,6 +153,7 @@ describe('an error of a route', () => {
     [named('AccessDeniedException', 'no'), 403, 'AWS refused: your credentials may not do that (no)'],
     [named('ThrottlingException', 'slow'), 500, 'ThrottlingException: slow'],
     [named('TimeoutError'), 503, 'The server does not answer'],
+    [named('IndexBackfilling'), 503, 'The index of tasks by status is being built'],
     [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 503, 'The server does not answer'],
   ])('%s has its status and a sentence', async (error, status, sentence) => {
     const reply = await failing(error).reply();

@@ -72,3 +72,18 @@ describe('a list', () => {
     expect((await tasks('list', '--status', 'failed')).out).toBe('No task.\n');
   });
 });
+
+test('while the index is being built, lists and short ids say so; a whole id is found', async () => {
+  const message = 'Cannot read from backfilling global secondary index: status';
+  const building = cloud().faults.add({
+    ...{ service: 'dynamodb', operation: 'Query', times: Number.POSITIVE_INFINITY },
+    when: ({ input }) => input.IndexName === 'status',
+    do: { error: 'ValidationException', status: 400, message },
+  });
+  const { code, err } = await tasks('list');
+  expect([code, err]).toEqual([1, expect.stringMatching(/^The index of tasks by status is being built: lists/)]);
+  expect((await tasks('show', id(7).slice(-12))).err).toBe(err);
+  expect((await tasks('show', id(7), '--owner', 'owner#ann')).code).toBe(0);
+  building.remove();
+  expect((await tasks('list')).code).toBe(0);
+});
