@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SIMPLE } from './cost/prices.ts';
 import { measureSteps, measureUnits, type Row } from './units/measure.ts';
 import { startUnits, type UnitsSetup } from './units/setup.ts';
 
@@ -40,6 +41,14 @@ test('each step of 100 bytes costs 1.1 write units at most, however many came be
     [10_000, 0],
   ]);
   for (const { state, write } of steps) expect(write / Number.parseInt(state, 10), state).toBeLessThanOrEqual(1.1);
+});
+
+test('a simple task that is polled five times takes the units that its price is computed from', () => {
+  const of = (request: string, state: string) =>
+    rows.find((row) => row.request === request && row.state.endsWith(state));
+  const [simple, poll] = [of('a simple task altogether, without polls', 'few open tasks'), of('tasks/get', 'working')];
+  const { read = 0, write = 0, index = 0 } = simple ?? {};
+  expect({ write: write + index, read: read + 5 * (poll?.read ?? 0) }).toEqual(SIMPLE);
 });
 
 test('the indexes of a simple task cost 5 more write units than the table', () => {

@@ -53,7 +53,7 @@ export const cost: Arm = {
           ...one,
           ...{ transitions: 2 * one.transitions, express: [...one.express, ...one.express] },
           ...{ apiRequests: 12, lambdaRequests: 12, lambdaGbSeconds: HELD_SECOND * (0.07 + 11 * 0.012) },
-          ...{ readUnits: one.readUnits + answer.read, logBytes: 2 * one.logBytes },
+          ...{ readUnits: one.readUnits + answer.read, logBytes: 2 * one.logBytes, changes: 4 },
           // The question, and the answer that ends the wait.
           writeUnits: one.writeUnits + 2 + 1 + answer.write + answer.index,
         };
@@ -72,8 +72,8 @@ export const cost: Arm = {
 type Engine = Parameters<typeof simpleTask>[0];
 
 function line(what: string, work: Work, ratio?: number): Row {
-  const { total, engine, api, table, lambda, logs } = perMillion(work);
-  const parts = { engine, API: api, table, Lambda: lambda, logs };
+  const { total, engine, api, table, lambda, logs, events } = perMillion(work);
+  const parts = { engine, API: api, table, Lambda: lambda, logs, events };
   const costs = Object.entries(parts).map(([name, dollars]) => `${name} ${digits(dollars)}`);
   const used =
     `transitions ${work.transitions}, runs on Express ${work.express.length}, requests ${work.apiRequests}, ` +

@@ -8,7 +8,7 @@ const express = useCloud('assembly', { assembly: useAssembly('test/support/apps/
 
 test('a million tasks of a second cost as deploying.md says, and on Express at most 0.55 of it', () => {
   const [two, one] = [perMillion(simpleTask('standard', 1_000)), perMillion(simpleTask('express', 1_000))];
-  expect(Object.values(two).map(Math.round)).toEqual([50, 21, 8, 2, 6, 88]);
+  expect(Object.values(two).map(Math.round)).toEqual([50, 21, 6, 2, 6, 4, 89]);
   // A request, and a second of 64 MB.
   expect(one.engine).toBeCloseTo(1 + 0.0625 * 16.67, 2);
   expect(one.total / two.total).toBeLessThan(0.55);
