@@ -84,8 +84,8 @@ export const limits = {
   listenWork: 0.5 * SECOND,
   listPage: 50,
   body: 1_000 * KB,
-  /** A string as the id of a request: each event id repeats it. */
-  requestId: 1 * KB,
+  /** Bytes of a string as the id of a request: each event id repeats it, escaped, and all headers take 10,240 bytes in API Gateway. */
+  requestId: 256,
   jsonDepth: 64,
   arguments: 200 * KB,
   /**
