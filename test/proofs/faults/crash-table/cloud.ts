@@ -8,7 +8,7 @@ import { clientConfig, temporaryDir } from '../../../../local/test/fixture.ts';
 import type { FaultSpec } from '../../../../local/testing.ts';
 import { type Answer, modernRequest } from '../../../support/clients.ts';
 import { useCloud } from '../../../support/cloud.ts';
-import { type World, worldOf } from '../world.ts';
+import { type CloudControl, controlOf } from '../cloud-control.ts';
 import { MINUTE } from './row.ts';
 
 /** Calls that a state machine makes have no worker. */
@@ -37,10 +37,10 @@ export function changedAssembly(change: (template: string) => string): string {
 export function useCrashCloud(options: Partial<CloudOptions> = {}) {
   const cloud = useCloud('assembly', { movableClock: true, ...options });
   afterEach(() => cloud().faults.clear());
-  let world: World | undefined;
-  const current = (): World => {
-    if (world?.cloud !== cloud()) world = worldOf(cloud());
-    return world;
+  let control: CloudControl | undefined;
+  const current = (): CloudControl => {
+    if (control?.cloud !== cloud()) control = controlOf(cloud());
+    return control;
   };
   const url = () => `${cloud().url}/mcp`;
   const now = () => cloud().clock.now();

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
-import { worldOf } from '../world.ts';
+import { controlOf } from '../cloud-control.ts';
 import { ACCEPT, INVOKE, START } from './cloud.ts';
 import { LOST_RUN, RUN, useExpressCloud } from './express.ts';
 import { MINUTE, SECONDS, settles } from './row.ts';
@@ -50,7 +50,7 @@ test('row 22: on Express, the process of the embedded cloud is killed: the round
   await before.stop();
   const after = await startCloud(options);
   try {
-    const { sweep, quiet } = worldOf(after);
+    const { sweep, quiet } = controlOf(after);
     for (const minutes of [1, 5.5]) {
       expect(after.stepFunctions.executions()).toEqual([]);
       after.clock.advance(minutes * MINUTE + 1_000);
@@ -126,7 +126,7 @@ test('row 23: its tool leaves Express: it starts again if it may be repeated, or
   };
   await redeployed(assembly, standard, make, async ({ again, once }, server) => {
     const since = server.clock.now();
-    const { sweep, quiet } = worldOf(server);
+    const { sweep, quiet } = controlOf(server);
     for (const minutes of [1, 5.5]) {
       expect(server.stepFunctions.executions()).toEqual([]);
       server.clock.advance(minutes * MINUTE + 1_000);

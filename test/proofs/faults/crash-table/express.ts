@@ -13,10 +13,10 @@ export const LOST_RUN = 8 * MINUTE;
 /** As `useCrashCloud`, with the tools on Express. At its scale, a run of five minutes has three seconds. */
 export function useExpressCloud(timeScale = TIME_SCALE) {
   const assembly = useAssembly('test/support/apps/express-app.ts');
-  const world = useCrashCloud({ assembly, timeScale });
-  const { url, now, start, stored, runsOf, sweepAfter, pass, quiet } = world;
+  const control = useCrashCloud({ assembly, timeScale });
+  const { url, now, start, stored, runsOf, sweepAfter, pass, quiet } = control;
   return {
-    ...world,
+    ...control,
     assembly,
     /** The sweep starts the round again, and not before its run is probably over. */
     async startedAgain(taskId: string): Promise<void> {

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
-import type { World } from '../world.ts';
+import type { CloudControl } from '../cloud-control.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge.ts';
 import { idsOf, type Life, listen, live, liveOn, look, newLife } from './life.ts';
@@ -57,9 +57,13 @@ const TRIES = 5;
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
  * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep.
  */
-export async function runSchedule(plan: Plan, world: World, { connect, bug, metrics = [] }: Actors): Promise<Outcome> {
+export async function runSchedule(
+  plan: Plan,
+  control: CloudControl,
+  { connect, bug, metrics = [] }: Actors,
+): Promise<Outcome> {
   const begun = performance.now();
-  const { cloud } = world;
+  const { cloud } = control;
   const { now } = cloud.clock;
   const folder = mkdtempSync(join(tmpdir(), 'mcp-faults-'));
   const since = now();
@@ -70,19 +74,19 @@ export async function runSchedule(plan: Plan, world: World, { connect, bug, metr
     return { plan, violations, strikes, ends, ms: performance.now() - begun };
   };
   try {
-    const modern = modernClient(world.url);
-    const legacy = await legacyClient(world.url);
+    const modern = modernClient(control.url);
+    const legacy = await legacyClient(control.url);
     storm = raise(plan, cloud.faults, now);
     const lives = plan.tasks.map((task) => newLife(task, task.era === 'modern' ? modern : legacy, now));
     const operators = operatorsIn({ planned: plan.operators, lives, connect, storm, bug, seed: plan.seed });
     const acted = lives.map((life) => live(life, folder));
-    const [disturbed] = await Promise.all([disturb(plan, world), operators.act(), ...acted]);
+    const [disturbed] = await Promise.all([disturb(plan, control), operators.act(), ...acted]);
     storm.calm();
     const calmAt = now();
-    const stuck = await settle(lives, operators, since, folder, world);
+    const stuck = await settle(lives, operators, since, folder, control);
     const last = await lastLooks(lives);
     const lastTold = await lastStreams(lives);
-    const records = new Map((await world.records(since)).map((record) => [record.taskId, record]));
+    const records = new Map((await control.records(since)).map((record) => [record.taskId, record]));
     const calls = cloud.calls.since(mark);
     const executions = new Map(cloud.stepFunctions.executions().map(({ name, status }) => [name, status]));
     const { strikes, runs, invokes, direct } = storm;
@@ -94,7 +98,7 @@ export async function runSchedule(plan: Plan, world: World, { connect, bug, metr
       ...judge({ ...evidence, around: { ...around, timeScale: TIME_SCALE } }),
       ...judgeTold(records, { events: cloud.events.accepted(), metrics }, since).map(untold),
     ];
-    const later = plan.expires ? await expire(lives, operators, since, world) : [];
+    const later = plan.expires ? await expire(lives, operators, since, control) : [];
     return ended(
       [...stuck, ...violations, ...later],
       countBy([...records.values()], ({ status }) => status),
@@ -109,18 +113,18 @@ export async function runSchedule(plan: Plan, world: World, { connect, bug, metr
 }
 
 /** What disturbances have done: how far they moved the clock, and which runs they stopped. */
-async function disturb({ seed, disturbances }: Plan, world: World) {
+async function disturb({ seed, disturbances }: Plan, control: CloudControl) {
   const random = createRandom(`disturb ${seed}`);
   const moves: { at: number; ms: number }[] = [];
   const stopped = new Set<string>();
   const act: Record<Disturbance['what'], (ms: number) => Promise<unknown>> = {
     advance: async (ms) => {
-      if (await world.advance(ms)) moves.push({ at: world.cloud.clock.now() - ms, ms });
+      if (await control.advance(ms)) moves.push({ at: control.cloud.clock.now() - ms, ms });
     },
-    sweep: () => world.sweep(),
-    'sweep twice': () => Promise.all([world.sweep(), world.sweep()]),
+    sweep: () => control.sweep(),
+    'sweep twice': () => Promise.all([control.sweep(), control.sweep()]),
     stop: async () => {
-      const run = await world.stopOne(random.number());
+      const run = await control.stopOne(random.number());
       if (run !== undefined) stopped.add(run);
     },
   };
@@ -139,33 +143,33 @@ async function settle(
   operators: Operators,
   since: number,
   folder: string,
-  world: World,
+  control: CloudControl,
 ): Promise<Violation[]> {
-  const { clock } = world.cloud;
-  const openTasks = async () => (await world.records(since)).filter(({ status }) => !isTerminal(status));
+  const { clock } = control.cloud;
+  const openTasks = async () => (await control.records(since)).filter(({ status }) => !isTerminal(status));
   const goOn = async () => {
     for (let round = 0, more = true; more && round < ROUNDS; round++) {
       more = (await Promise.all(lives.map((life) => liveOn(life, folder)))).some(Boolean);
-      await world.quiet();
+      await control.quiet();
     }
   };
   /** What was lost on Express starts again once it is probably over; of a round that begins now the same holds. */
   const restart = async () => {
     for (let sweeps = 0; sweeps < EXPRESS_SWEEPS; sweeps++) {
       clock.advance(ENGINES.express.dead + MINUTE);
-      await world.sweep();
-      await world.quiet();
+      await control.sweep();
+      await control.quiet();
       await goOn();
     }
   };
-  await world.quiet();
+  await control.quiet();
   await goOn();
   clock.advance(MINUTE + 1_000);
-  await world.sweep();
-  await world.quiet();
+  await control.sweep();
+  await control.quiet();
   await goOn();
   await operators.rerunFailed(since);
-  await world.quiet();
+  await control.quiet();
   await goOn();
   if (isExpressApp()) await restart();
   const open = await openTasks();
@@ -180,8 +184,8 @@ async function settle(
   // Before anything is repaired, readers see the same.
   await lastLooks(lives);
   clock.advance(MINUTE);
-  await world.sweep();
-  await world.quiet();
+  await control.sweep();
+  await control.quiet();
   await goOn();
   // What operators ran again that late has a deadline of its own.
   const [stuck, again] = partition(await openTasks(), ({ createdAt }) => createdAt < late);
@@ -190,8 +194,8 @@ async function settle(
   if (left.length > 0) {
     await pass(left);
     clock.advance(MINUTE);
-    await world.sweep();
-    await world.quiet();
+    await control.sweep();
+    await control.quiet();
   }
   return stuck.map(({ taskId, status }) => ({ kind: 'stuck', what: `${taskId} is still ${status}` }));
 }
@@ -204,12 +208,17 @@ async function lastStreams(lives: readonly Life[]): Promise<Map<string, string |
 }
 
 /** Once its ttl has passed a task is gone for everybody, once it is deleted nothing is left, and nothing brings it back. */
-async function expire(lives: readonly Life[], operators: Operators, since: number, world: World): Promise<Violation[]> {
-  const { cloud } = world;
+async function expire(
+  lives: readonly Life[],
+  operators: Operators,
+  since: number,
+  control: CloudControl,
+): Promise<Violation[]> {
+  const { cloud } = control;
   const mark = cloud.calls.mark();
   const sweep = async () => {
-    await world.sweep();
-    await world.quiet();
+    await control.sweep();
+    await control.quiet();
   };
   cloud.clock.advance(MOST_TTL + MINUTE);
   const looks = await lastLooks(lives);
@@ -222,7 +231,7 @@ async function expire(lives: readonly Life[], operators: Operators, since: numbe
   cloud.clock.advance(RETENTION);
   await cloud.sweepExpired();
   await sweep();
-  const left = await world.records(since);
+  const left = await control.records(since);
   const calls = cloud.calls.since(mark);
   const found = [
     ...[...looks].flatMap(([id, seen]) => (seen?.status === 'gone' ? [] : `${id} is shown as ${seen?.status}`)),

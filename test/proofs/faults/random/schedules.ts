@@ -1,6 +1,6 @@
 import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { measuredIn } from '../../told-rules.ts';
-import { worldOf } from '../world.ts';
+import { controlOf } from '../cloud-control.ts';
 import { connectTo } from './operators/connect.ts';
 import type { Bug } from './operators/operators.ts';
 import { DEATHS, planOf } from './plan.ts';
@@ -45,10 +45,10 @@ export async function* runSchedules(
     });
     const onEnd = onCloud?.(cloud);
     try {
-      const world = worldOf(cloud);
+      const control = controlOf(cloud);
       const connect = await connectTo(cloud);
       for (let run = 0, broken = false; run < perCloud && !broken && !next.done; run++) {
-        const outcome = await runSchedule(planOf(next.value, deaths), world, { connect, bug, metrics });
+        const outcome = await runSchedule(planOf(next.value, deaths), control, { connect, bug, metrics });
         cloud.calls.forget();
         metrics.length = 0;
         next = left.next();

@@ -7,7 +7,7 @@ import type { Cloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
 
 /** A cloud, and what an operator can do with it past all clients. */
-export interface World {
+export interface CloudControl {
   readonly cloud: Cloud;
   readonly url: string;
   /** What lies in the table, of tasks created since. */
@@ -28,7 +28,7 @@ export interface World {
 const SWEEP = 'Sweep';
 const LONGEST_MS = 60_000;
 
-export function worldOf(cloud: Cloud): World {
+export function controlOf(cloud: Cloud): CloudControl {
   const db = DynamoDBDocumentClient.from(new DynamoDBClient(clientConfig(cloud)));
   const sfn = new SFNClient(clientConfig(cloud));
   const [TableName] = cloud.tables;
