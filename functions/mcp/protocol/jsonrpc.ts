@@ -62,9 +62,6 @@ export function parseMessage(body: string): RpcMessage {
   if (message.jsonrpc !== '2.0') throw refuse(`jsonrpc must be '2.0'`);
   const problem = jsonProblem(message, limits.jsonDepth);
   if (problem !== undefined) throw refuse(problem);
-  if (typeof id === 'string' && Buffer.byteLength(id) > limits.requestId) {
-    throw refuse(`id may take ${limits.requestId} bytes at most`);
-  }
   const at = roundedInteger(message, body);
   const rounded = at === undefined ? {} : { rounded: at };
   if (message.method === undefined && ('result' in message || 'error' in message)) {
@@ -75,6 +72,9 @@ export function parseMessage(body: string): RpcMessage {
   const params = message.params ?? {};
   if (!('id' in message)) return { kind: 'notification', method: message.method, params };
   if (id === undefined) throw refuse('id must be a string or an integer');
+  if (typeof id === 'string' && Buffer.byteLength(id) > limits.requestId) {
+    throw refuse(`id may take ${limits.requestId} bytes at most`);
+  }
   return { kind: 'request', id, method: message.method, params, ...rounded };
 }
 
