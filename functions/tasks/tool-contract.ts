@@ -36,7 +36,35 @@ export interface TaskContext {
   readonly traceparent?: string;
   /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */
   readonly envelope?: number;
+  /** What the URLs of links and webhooks are made of (`waits/signal-url.ts`). Absent: the server does not know its own URL. */
+  readonly signals?: SignalPlace;
 }
+
+export interface SignalPlace {
+  /** `<public URL>/signals/<owner>/<taskId>` */
+  readonly url: string;
+  /** A random text, which only the runs of the task get. */
+  readonly key: string;
+}
+
+/** Who called the tool, as far as the server knows. */
+export interface Caller {
+  readonly subject?: string;
+  readonly client?: string;
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** What has come for a link or a webhook, or that its time is over. `at`: in milliseconds since the epoch. */
+export type Signal =
+  | { readonly timedOut: true }
+  | {
+      readonly action: 'accept' | 'decline' | 'cancel';
+      readonly content?: Readonly<Record<string, unknown>>;
+      /** Who answered, if the server knows. */
+      readonly by?: string;
+      readonly at: number;
+    }
+  | { readonly body: unknown; readonly at: number };
 
 /** The event a tool function is invoked with. */
 export interface ToolEvent<A = Record<string, unknown>> {
@@ -52,8 +80,12 @@ export interface ToolEvent<A = Record<string, unknown>> {
   readonly accepts: readonly string[];
   /** Answers by the key the tool asked under; of a key asked twice, the latest. Empty in round 1. */
   readonly inputResponses: Readonly<Record<string, InputResponse>>;
-  /** What the tool returned as `requestState` with its last questions; null in round 1. */
+  /** What the tool returned as `requestState` at the end of its last round; null in round 1. */
   readonly requestState: unknown;
+  /** What has come for links and webhooks, by name of the wait. @default none */
+  readonly signals?: Readonly<Record<string, Signal>>;
+  /** Absent: the server does not know. */
+  readonly caller?: Caller;
 }
 
 /** One content block of a CallToolResult: text, image, audio, resource or resource_link. */
@@ -76,12 +108,26 @@ export interface InputRequired {
 }
 
 /**
- * Ends the round, too: the next one starts when all waits of the round are over. In an envelope.
+ * Ends the round, too: the next one starts when all waits of the round are over. In an envelope. `until`: the end of the wait, in
+ * milliseconds since the epoch.
  *
- * - `time`: until this moment, in milliseconds since the epoch.
+ * - `time`: until this moment.
  * - `more`: the function has used up its time, and goes on at once in the next round.
+ * - `link`: until a person has answered on a page of the server.
+ * - `webhook`: until another system has sent something to a URL.
  */
-export type Wait = { readonly kind: 'time'; readonly until: number } | { readonly kind: 'more' };
+export type Wait =
+  | { readonly kind: 'time' | 'link' | 'webhook'; readonly until: number }
+  | { readonly kind: 'more' };
+
+/**
+ * What is stored of a wait before it begins, as JSON text in the entry `#wait#<name>` of the journal: so a signal that comes
+ * early can be checked.
+ */
+export type StoredWait =
+  | { readonly kind: 'time'; readonly until: number }
+  | { readonly kind: 'link'; readonly until: number; readonly question: InputRequest }
+  | { readonly kind: 'webhook'; readonly until: number; readonly schema?: Readonly<Record<string, unknown>> };
 
 /**
  * What a function may return instead, if `task.envelope` is 1: the JSON as text, which is stored unchanged. Without an
