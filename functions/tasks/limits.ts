@@ -113,8 +113,11 @@ export const limits = {
   /** Bytes of the name that a tool gives a question. */
   questionName: 128,
   inputResponses: 32 * KB,
-  /** Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record. */
-  waits: { name: 64, ofRound: 20, bytes: 10 * KB },
+  /**
+   * Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record. `inside`: a
+   * run does not end for a shorter sleep: the next one may start a minute after its time.
+   */
+  waits: { name: 64, ofRound: 20, bytes: 10 * KB, inside: 10 * SECOND },
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */

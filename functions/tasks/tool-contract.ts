@@ -116,9 +116,7 @@ export interface InputRequired {
  * - `link`: until a person has answered on a page of the server.
  * - `webhook`: until another system has sent something to a URL.
  */
-export type Wait =
-  | { readonly kind: 'time' | 'link' | 'webhook'; readonly until: number }
-  | { readonly kind: 'more' };
+export type Wait = { readonly kind: 'time' | 'link' | 'webhook'; readonly until: number } | { readonly kind: 'more' };
 
 /**
  * What is stored of a wait before it begins, as JSON text in the entry `#wait#<name>` of the journal: so a signal that comes

@@ -1,5 +1,6 @@
 import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
+import { type Clock, clockOf, type LambdaContext } from './clock.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
@@ -19,18 +20,19 @@ import {
   type ToolDefinition,
   type ToolRegistration,
 } from './schema.ts';
-import { createTask, RoundEnd, type Task } from './task.ts';
+import { createTask, type Task } from './task.ts';
+import { EndedRound, type Ending, openEnding, RoundEnd } from './waits/round-end.ts';
 
 /** How often a run checks whether its task was cancelled, in milliseconds. */
 const HEARTBEAT = 1_000;
 
 /** A Lambda handler that keeps the tool contract. */
 export interface DefinedTool<Input = unknown, Support = TaskSupport> {
-  (event: ToolEvent): Promise<ToolReturn | Envelope>;
+  (event: ToolEvent, context?: LambdaContext): Promise<ToolReturn | Envelope>;
   /** What `addToolFile` reads: the options for `addTool`, without the function. */
   readonly definition: ToolRegistration<Support>;
-  /** Runs the handler with another context, for tests. */
-  readonly runWith: (event: ToolEvent, context: RunContext) => Promise<ToolReturn>;
+  /** Runs the handler with another context, and perhaps another clock, for tests. */
+  readonly runWith: (event: ToolEvent, context: RunContext, clock?: Clock) => Promise<ToolReturn | EndedRound>;
   /** Never set: carries the type only. */
   readonly input?: Input;
 }
@@ -54,9 +56,10 @@ export function defineTool<
   definition: ToolDefinition<I, O, S>,
   run: (args: ArgumentsOf<I>, task: Task) => ReturnOf<O> | Promise<ReturnOf<O>>,
 ): DefinedTool<InputOf<I>, S> {
-  const runWith = (event: ToolEvent, context: RunContext) => runRound(definition, run as Run, event, context);
-  const handler = (event: ToolEvent) =>
-    withLogIds(event, async () => enveloped(event, await runWith(event, await contextOf(event))));
+  const runWith = (event: ToolEvent, context: RunContext, clock = clockOf()) =>
+    runRound(definition, run as Run, event, { context, clock });
+  const handler = (event: ToolEvent, lambda?: LambdaContext) =>
+    withLogIds(event, async () => enveloped(event, await runWith(event, await contextOf(event), clockOf(lambda))));
   // This is a getter, as only synth reads it.
   const registration = { get: () => registrationOf(definition) };
   return Object.defineProperty(Object.assign(handler, { runWith }), 'definition', registration) as DefinedTool<
@@ -83,19 +86,22 @@ async function runRound(
   definition: ToolDefinition,
   run: Run,
   event: ToolEvent,
-  context: RunContext,
-): Promise<ToolReturn> {
+  { context, clock }: { readonly context: RunContext; readonly clock: Clock },
+): Promise<ToolReturn | EndedRound> {
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
   const journal = openJournal(event, context.journal);
+  const ending = openEnding();
   try {
     // A first try reads at its first step or report, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await journal.read();
     const args = await parse(definition, event.arguments);
-    return await orQuestions(journal, async () => {
-      const result = await checked(definition, await run(args, createTask(event, journal, abort, context)));
-      const kept = event.task === undefined ? result : await context.keep(event.task, result);
-      return kept as ToolReturn;
+    return await orEnd(ending, journal, async () => {
+      const returned = await run(args, createTask(event, { journal, ending, abort, context, clock }));
+      // The run has caught what ends its round: what it returns is made without an answer.
+      if (ending.begun()) throw new RoundEnd();
+      const result = await checked(definition, returned);
+      return (event.task === undefined ? result : await context.keep(event.task, result)) as ToolReturn;
     });
   } catch (error) {
     if (error instanceof ToolError) return errorResult(error.message);
@@ -107,14 +113,18 @@ async function runRound(
   }
 }
 
-/** Returns the result of `work`. If it asks, the round ends: returns the questions, and the state for the next round. */
-async function orQuestions(journal: Journal, work: () => Promise<ToolReturn>): Promise<ToolReturn> {
+/** Returns the result of `work`, or what its round ends with, and the state for the next round. */
+async function orEnd(
+  ending: Ending,
+  journal: Journal,
+  work: () => Promise<ToolReturn>,
+): Promise<ToolReturn | EndedRound> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof RoundEnd)) throw error;
     await journal.close();
-    return { inputRequests: error.questions, requestState: journal.requestState() };
+    return new EndedRound(ending.awaited(), journal.requestState());
   }
 }
 

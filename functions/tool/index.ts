@@ -4,6 +4,7 @@
  * @module mcp-task-server/tool
  */
 export type * from '../tasks/tool-contract.ts';
+export type { LambdaContext } from './clock.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
 export { StepInterrupted, StepLost, TaskEnded, ToolError } from './errors.ts';
 export type { Retry, StepOptions } from './journal/step.ts';
@@ -11,3 +12,4 @@ export { reportProgress } from './progress.ts';
 export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
 export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';
 export type { Task } from './task.ts';
+export type { Duration, Until } from './waits/duration.ts';

@@ -1,11 +1,22 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { MAX_TTL } from '../tasks/limits.ts';
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
 import type { StoredJournal } from '../tasks/table/journal-items.ts';
-import type { InputRequest, InputResponse, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
+import type {
+  InputRequest,
+  InputRequired,
+  InputResponse,
+  ToolEvent,
+  ToolReturn,
+  Wait,
+} from '../tasks/tool-contract.ts';
+import { type Clock, clockOf } from './clock.ts';
 import type { DefinedTool } from './define-tool.ts';
 import { TaskEnded } from './errors.ts';
 import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
+import { EndedRound } from './waits/round-end.ts';
 
 export interface RunOptions {
   /** The answers of the client, by the key of the question. A function gets the question. */
@@ -20,6 +31,8 @@ export interface RunOptions {
   readonly journal?: Readonly<Record<string, unknown>>;
   /** The step after which the run dies, once its result is stored. The round starts again, as attempt 1. @default none */
   readonly crashAfter?: string;
+  /** Sleeps end at once, and the tool finds their time passed. @default true */
+  readonly skipTime?: boolean;
 }
 
 export interface Ran {
@@ -32,7 +45,7 @@ export interface Ran {
   readonly asked: Readonly<Record<string, InputRequest>>;
 }
 
-const MOST_ROUNDS = 100;
+const MOST_ROUNDS = 1_000;
 const ALL = ['elicitation/create', 'elicitation/create:url', 'sampling/createMessage', 'roots/list'];
 
 /**
@@ -52,20 +65,22 @@ export async function runTool<Input>(
   args: NoInfer<Input>,
   options: RunOptions = {},
 ): Promise<Ran> {
-  const { crashAfter, journal = {}, direct = false } = options;
+  const { crashAfter, journal = {}, direct = false, skipTime = true } = options;
   const progress: ({ message: string } & Amount)[] = [];
   const asked: Record<string, InputRequest> = {};
   const table = memoryJournal(() => lastAmount(progress));
   for (const [name, value] of Object.entries(journal)) {
     await table.write(anyTask, { kind: 'step', name, value: JSON.stringify(value) ?? 'null' });
   }
+  const clock = skipTime ? skippingClock() : clockOf();
+  const deadline = clock.now() + MAX_TTL;
   let crashes = crashAfter !== undefined;
   // An earlier run has stored the given steps.
   let attempt = Object.keys(journal).length > 0 ? 1 : 0;
   let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    const run = (): Promise<ToolReturn | typeof CRASH> => {
+    const run = (): Promise<ToolReturn | EndedRound | typeof CRASH> => {
       const { context, crashed } = fakeRunContext(progress, table, {
         cancelled: options.cancelInRound === round,
         crashAfter: crashes ? crashAfter : undefined,
@@ -73,34 +88,36 @@ export async function runTool<Input>(
       const event: ToolEvent = {
         name: 'test',
         arguments: JSON.parse(JSON.stringify(args)),
-        ...(!direct && { task: { ...anyTask, round, attempt, deadline: Date.now() + 900_000 } }),
+        ...(!direct && { task: { ...anyTask, round, attempt, deadline, envelope: 1 } }),
         accepts: options.accepts ?? ALL,
         inputResponses,
         requestState,
       };
-      return Promise.race([handler.runWith(event, context), crashed]);
+      return Promise.race([handler.runWith(event, context, clock), crashed]);
     };
-    let outcome = await run();
-    if (outcome === CRASH) {
+    let returned = await run();
+    if (returned === CRASH) {
       crashes = false;
       attempt++;
-      outcome = await run();
+      returned = await run();
     }
-    const returned = JSON.parse(JSON.stringify(outcome ?? null)) as ToolReturn;
     attempt = 0;
-    if (!asks(returned)) {
+    const ended = returned instanceof EndedRound ? returned : undefined;
+    const plain = JSON.parse(JSON.stringify((ended === undefined ? returned : ended.asked) ?? null));
+    if (ended === undefined && !asks(plain)) {
       if (crashes) throw new Error(`The tool stored no step '${crashAfter}', after which it would crash`);
-      return { result: returned, rounds: round, progress, asked };
+      return { result: plain, rounds: round, progress, asked };
     }
-    const answers = Object.entries(returned.inputRequests).map(([key, question]) => {
+    const answers = Object.entries((plain as InputRequired).inputRequests ?? {}).map(([key, question]) => {
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
     });
     // A task keeps all answers; a direct call brings only the answers to the last questions.
     inputResponses = { ...(!direct && inputResponses), ...Object.fromEntries(answers) };
-    requestState = returned.requestState ?? null;
+    for (const wait of Object.values(ended?.waits ?? {})) await end(wait, clock);
+    requestState = plain.requestState ?? null;
   }
-  throw new Error(`The tool still asks after ${MOST_ROUNDS} rounds`);
+  throw new Error(`The tool still asks or waits after ${MOST_ROUNDS} rounds`);
 }
 
 /** The answer of the test to one question. Throws if the server would refuse the question or the answer. */
@@ -164,6 +181,24 @@ function lastAmount(reports: readonly Amount[]): StoredJournal['reported'] {
   return progress === undefined ? undefined : { progress, ...(total !== undefined && { total }) };
 }
 
-function asks(value: ToolReturn): value is { inputRequests: Record<string, InputRequest>; requestState?: unknown } {
-  return typeof value === 'object' && value !== null && 'inputRequests' in value;
+const asks = (value: unknown): boolean => typeof value === 'object' && value !== null && 'inputRequests' in value;
+
+/** A clock that a sleep moves, in place of taking the time. */
+function skippingClock(): Clock {
+  let skipped = 0;
+  const now = () => Date.now() + skipped;
+  return {
+    ...clockOf(),
+    now,
+    async sleep(ms, signal) {
+      await turn();
+      if (signal.aborted) throw new TaskEnded();
+      skipped += Math.max(0, ms);
+    },
+  };
+}
+
+/** Waits until the time of a wait is over, by the clock of the test. */
+async function end(wait: Wait, clock: Clock): Promise<void> {
+  if (wait.kind === 'time') await clock.sleep(Math.max(0, wait.until - clock.now()), new AbortController().signal);
 }

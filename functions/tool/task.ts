@@ -1,10 +1,14 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
+import type { Clock } from './clock.ts';
 import { TaskEnded } from './errors.ts';
 import type { Journal } from './journal/journal.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
+import type { Duration, Until } from './waits/duration.ts';
+import { type Ending, RoundEnd } from './waits/round-end.ts';
+import { openWaits } from './waits/waits.ts';
 
 /** The context of a run, in a task and in a direct call. */
 export interface Task {
@@ -55,20 +59,31 @@ export interface Task {
    * @example await task.step('pay', () => pay(order), { atMostOnce: true });
    */
   step<T>(name: string, work: () => T | Promise<T>, options?: StepOptions): Promise<T>;
+  /**
+   * Sleeps for a time, or until a moment, of days if need be: the run ends here, nothing runs meanwhile, and within a minute or
+   * so after that time the function starts again from the top. The last 10 seconds it sleeps in the run. The end is stored when the
+   * sleep begins, so every run sleeps until the same moment. Each wait of a run needs a different name, of 1 to 64 characters.
+   * What the code waits for at the same time (`Promise.all`) ends one round.
+   *
+   * Without a task it can sleep for 10 seconds. Throws a ToolError for a time that is negative, not a number, or after the
+   * deadline of the task.
+   *
+   * @example await task.sleep('until the report is due', { days: 1, hours: 6 });
+   * @example await task.sleep('until morning', { until: nextSixOClock }); // a Date, or ms since the epoch
+   */
+  sleep(name: string, time: Duration | Until): Promise<void>;
 }
 
-/** Thrown to end a round. A run that catches every error must throw it again. */
-export class RoundEnd extends Error {
-  override readonly name = 'RoundEnd';
-  readonly questions: Readonly<Record<string, Question<unknown>>>;
-
-  constructor(questions: Readonly<Record<string, Question<unknown>>>) {
-    super('The round ends here, until the client has answered: let this error pass');
-    this.questions = questions;
-  }
+/** What makes the task of a run, besides its event. */
+export interface TaskParts {
+  readonly journal: Journal;
+  readonly ending: Ending;
+  readonly abort: AbortController;
+  readonly context: RunContext;
+  readonly clock: Clock;
 }
 
-export function createTask(event: ToolEvent, journal: Journal, abort: AbortController, context: RunContext): Task {
+export function createTask(event: ToolEvent, { journal, ending, abort, context, clock }: TaskParts): Task {
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
@@ -76,7 +91,9 @@ export function createTask(event: ToolEvent, journal: Journal, abort: AbortContr
   const begun = new Set<string>();
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
+    if (ending.begun()) throw new RoundEnd();
   };
+  const waits = openWaits({ event, journal, ending, clock, signal, spare: clock.left });
   return {
     id: task?.taskId,
     round: task?.round ?? 1,
@@ -100,7 +117,9 @@ export function createTask(event: ToolEvent, journal: Journal, abort: AbortContr
         return { key, name, question, given };
       });
       const open = all.filter(({ given }) => given === undefined);
-      if (open.length > 0) throw new RoundEnd(Object.fromEntries(open.map(({ name, question }) => [name, question])));
+      if (open.length > 0) {
+        await ending.end({ questions: Object.fromEntries(open.map(({ name, question }) => [name, question])) });
+      }
       return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
     },
     setVariable: journal.setVariable,
@@ -118,7 +137,20 @@ export function createTask(event: ToolEvent, journal: Journal, abort: AbortContr
         throw error;
       }
     },
+    sleep: (name, time) => awaitable(checkAlive, () => waits.sleep(name, time)),
   };
+}
+
+/** A promise that a tool may await later, when the round has to end already. */
+function awaitable<T>(checkAlive: () => void, wait: () => Promise<T>): Promise<T> {
+  const waiting = (async () => {
+    checkAlive();
+    const found = await wait();
+    checkAlive();
+    return found;
+  })();
+  waiting.catch(() => {});
+  return waiting;
 }
 
 /**

@@ -177,15 +177,23 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
      * one that is stored first counts in both. If `make` throws, nothing is stored.
      *
      * @param atMostOnce an entry is stored before `make`; a later run that finds no value throws StepInterrupted
+     * @param begin throws if the run may not begin now what no run has done. @default it may
      * @throws ToolError if its name is not valid, if there is no room for a value, or if the value could not be kept
      */
-    async once(kind: EntryKind, name: string, make: () => unknown, atMostOnce = false): Promise<unknown> {
+    async once(
+      kind: EntryKind,
+      name: string,
+      make: () => unknown,
+      atMostOnce = false,
+      begin?: () => void,
+    ): Promise<unknown> {
       const id = { kind, name };
       if (!isName(name)) throw new ToolError(`${labelOf(id)}: a name has 1 to ${most.name} characters`);
       await read();
       const known = entries.get(keyOf(id)) ?? (task && contended ? await find(task, id) : undefined);
       if (known !== undefined) return resultOf(known);
       if (closed) throw new TaskEnded();
+      begin?.();
       if (entries.size + reserved.size >= most.entries) {
         throw new ToolError(`${labelOf(id)} does not fit: a task may have ${most.entries} steps`);
       }

@@ -36,7 +36,8 @@ export function doStep(
   signal: AbortSignal,
 ): Promise<unknown> {
   if (atMostOnce && retry !== undefined) throw new Error(`Step '${name}': choose between retry and atMostOnce`);
-  return journal.once('step', name, retry === undefined ? work : () => tried(work, retry, signal), atMostOnce);
+  const make = retry === undefined ? work : () => tried(work, retry, signal);
+  return journal.once('step', name, make, atMostOnce);
 }
 
 async function tried(work: () => unknown, { attempts, backoff = 1_000 }: Retry, signal: AbortSignal): Promise<unknown> {

@@ -22,3 +22,17 @@ server.addTool('waits_express', {
   annotations: { idempotentHint: true },
   description: 'The same on Express',
 });
+
+const author = new ToolFunction(stack, 'Author', {
+  entry: 'test/cloud/waits/author.ts',
+  timeout: Duration.seconds(60),
+});
+const byAuthor = { ...tool, handler: author, annotations: { idempotentHint: true } } as const;
+
+server.addTool('author', { ...byAuthor, taskSupport: 'required', description: 'Waits as a tool in code does' });
+server.addTool('author_express', {
+  ...byAuthor,
+  taskSupport: 'optional',
+  engine: 'express',
+  description: 'The same on Express',
+});

@@ -29,7 +29,7 @@ describe('rounds', () => {
     let asked = 0;
     const tool = defineTool(anything, (_args, task) => task.requireInput({ [`q${asked++}`]: ask }));
     const answers = new Proxy({}, { get: () => decline });
-    await expect(runTool(tool, {}, { answers })).rejects.toThrow('after 100 rounds');
+    await expect(runTool(tool, {}, { answers })).rejects.toThrow('after 1000 rounds');
   });
 });
 

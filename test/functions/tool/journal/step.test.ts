@@ -3,7 +3,7 @@ import { TaskEnded, ToolError } from '../../../../functions/tool/errors.ts';
 import { openJournal } from '../../../../functions/tool/journal/journal.ts';
 import { memoryJournal } from '../../../../functions/tool/journal/port.ts';
 import { doStep, type StepOptions } from '../../../../functions/tool/journal/step.ts';
-import { RoundEnd } from '../../../../functions/tool/task.ts';
+import { RoundEnd } from '../../../../functions/tool/waits/round-end.ts';
 import { event, onStandard } from './support.ts';
 
 // What it replaces may already be loaded: test files share a process.
@@ -56,7 +56,7 @@ describe('retry', () => {
     expect(waits.ms).toHaveLength((attempts || 1) - 1);
   });
 
-  test.each([new ToolError('no'), new TaskEnded(), new RoundEnd({})])('passes %s on at once', async (error) => {
+  test.each([new ToolError('no'), new TaskEnded(), new RoundEnd()])('passes %s on at once', async (error) => {
     expect(await step([error], { retry: { attempts: 3 } })).toEqual({ thrown: error });
     expect(waits.ms).toEqual([]);
   });

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
+import { ended, modernRequest, poll } from '../../support/clients.ts';
+import { useAssembly } from '../../support/cloud.ts';
+
+const { url, start, stored, runsOf, sweepAfter } = useCrashCloud({ assembly: useAssembly('test/cloud/waits/app.ts') });
+const [MINUTE, DAY] = [60_000, 86_400_000];
+
+describe.each(['author', 'author_express'])('%s', (tool) => {
+  const does = (what: string, args: object = {}) => start(tool, { do: what, ...args });
+  const waits = (taskId: string) =>
+    expect.poll(async () => (await stored(taskId)).status, { timeout: 20_000 }).toBe('waiting');
+  const result = async (taskId: string) => {
+    const { status, result: found } = await poll(url(), taskId, ended);
+    expect(status).toBe('completed');
+    return found.structuredContent;
+  };
+
+  test('a tool sleeps for a day beside a question, and its variables go with it', async () => {
+    const taskId = await does('sleep', { time: { days: 1 } });
+    await poll(url(), taskId, ({ status }) => status === 'input_required');
+    const inputResponses = { 'r1.sure': { action: 'accept', content: {} } };
+    await modernRequest(url(), 'tasks/update', { taskId, inputResponses });
+    await waits(taskId);
+    expect(JSON.parse((await stored(taskId)).waits ?? '')).toEqual({
+      night: { kind: 'time', until: expect.any(Number) },
+    });
+    await sweepAfter(DAY + MINUTE);
+    const { slept, ...rest } = await result(taskId);
+    expect(rest).toEqual({ before: 'the sleep', round: 2, sure: { sure: { action: 'accept', content: {} } } });
+    expect(slept).toBeGreaterThanOrEqual(DAY);
+    expect(slept).toBeLessThan(DAY + 5 * MINUTE);
+    if (tool === 'author') expect(runsOf(taskId)).toHaveLength(2);
+  });
+
+  test('a sleep past the deadline of its task is refused at once', async () => {
+    const taskId = await does('sleep', { time: { days: 101 } });
+    const { result: refused } = await poll(url(), taskId, ended);
+    expect(refused.content[0].text).toMatch(/^Sleep 'night' ends after the deadline of its task, \d{4}-/);
+  });
+});
