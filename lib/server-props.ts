@@ -10,50 +10,64 @@ import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
 export interface McpTaskServerProps extends OperationProps {
-  /** Who may call, and how the server identifies callers. There is no default. */
+  /**
+   * Who may call, and how the server identifies callers. There is no default.
+   * @example Auth.oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' })
+   */
   readonly auth: Auth;
   /**
    * The part of the URL before `/mcp`, if you have mapped a name to the API yourself, base path included. `oauth` names
    * it in its metadata. @default the URL of `domain`, or of the stage
+   * @example 'https://api.example.com/tools'
    */
   readonly publicUrl?: string;
-  /** Name and version that clients see. @default mcp-task-server 0.1.0 */
+  /** Name and version that clients see. @default mcp-task-server 0.1.0 @example { name: 'reports', version: '1.0.0' } */
   readonly serverInfo?: { readonly name: string; readonly version: string; readonly title?: string };
-  /** Instructions for the model: how to use the server. @default none */
+  /** Instructions for the model: how to use the server. @default none @example 'Render a report before you send it.' */
   readonly instructions?: string;
   /**
    * The longest ttl that a client can ask for, and the longest time that work can take; at most 366 days. A task whose work
    * takes all of it can be read for 5 more minutes. @default 24 hours
+   * @example Duration.days(7)
    */
   readonly maxTtl?: Duration;
-  /** How long a call without a task waits for its result; 1 second to 10 minutes. @default 25 seconds */
+  /**
+   * How long a call without a task waits for its result; 1 second to 10 minutes.
+   * @default 25 seconds
+   * @example Duration.seconds(10)
+   */
   readonly inlineWindow?: Duration;
   /**
    * How long one response stream is held before the client comes back; 1 second to 10 minutes. Lambda does not notice that a
    * client leaves, so a stream costs all of it: above a minute synth warns. @default 50 seconds
+   * @example Duration.seconds(30)
    */
   readonly holdCap?: Duration;
-  /** Offers `get_task_result` and `cancel_task` to clients that do not support tasks. @default true */
+  /** Offers `get_task_result` and `cancel_task` to clients that do not support tasks. @default true @example false */
   readonly helperTools?: boolean;
   /**
    * Lets a 2025-11-25 client that can answer questions open a stream by GET. The questions of its tasks reach it there,
    * even if it only polls and never calls tasks/result. The client reconnects every 1 to 30 seconds. @default true
+   * @example false
    */
   readonly questionStream?: boolean;
   /**
    * How many unfinished tasks one caller may have, 1 to 1000: one owner, or one anonymous session. Anonymous callers
    * without a session cannot be identified, so they have no limit. @default 100
+   * @example 20
    */
   readonly maxOpenTasks?: number;
   /**
    * How many requests of one caller may wait at the same time, 1 to 1000: `subscriptions/listen`, `tasks/result`, calls
    * without a task, `get_task_result`. Callers are identified as for `maxOpenTasks`. A request above the limit is
    * refused with HTTP 429 and `Retry-After`, or answered at once if the protocol allows it. @default 200
+   * @example 50
    */
   readonly maxStreams?: number;
   /**
    * Origins that browsers may call from, like `https://app.example`; `*` as port matches any port. Requests without an
    * Origin are not checked (A-08). @default loopback addresses
+   * @example ['https://app.example', 'http://localhost:*']
    */
   readonly allowedOrigins?: readonly string[];
 }
@@ -63,13 +77,15 @@ export interface OperationProps extends StorageProps {
   /**
    * The policy for the tasks table and the bucket of large results when the stack is deleted. CloudFormation deletes
    * only an empty bucket: with DESTROY, empty it first, or wait until its results have expired. @default RETAIN
+   * @example RemovalPolicy.DESTROY
    */
   readonly removalPolicy?: RemovalPolicy;
-  /** Prevents the deletion of the tasks table. @default true, unless `removalPolicy` is DESTROY */
+  /** Prevents the deletion of the tasks table. @default true, unless `removalPolicy` is DESTROY @example false */
   readonly deletionProtection?: boolean;
   /**
    * How often the key is replaced that signs session ids, cursors and the like. Signatures of the last key stay valid,
    * so this must be a day longer than the 24 hours of a session. At most 365 days, in whole hours. @default 90 days
+   * @example Duration.days(30)
    */
   readonly keyRotation?: Duration;
   /**
@@ -86,17 +102,19 @@ export interface OperationProps extends StorageProps {
    * Writes a line of JSON to CloudWatch Logs for every request: caller, time, status, but no query, header or body. API
    * Gateway writes it with a role that is set once per account and region. Without this role the stack does not deploy.
    * @default false
+   * @example true
    */
   readonly accessLogs?: boolean;
   /**
    * A web ACL before the API: the ARN of yours, or `true` for one with rules that AWS maintains. Its rules about bodies
    * only count: they take texts of models for attacks. Costs some $8 a month, and $0.60 per million requests.
    * @default none
+   * @example true
    */
   readonly waf?: true | string;
-  /** More alarms than every server has: docs/events.md. @default none */
+  /** More alarms than every server has: docs/events.md. @default none @example { failed: 5, oldestOpen: Duration.hours(1) } */
   readonly alarms?: AlarmThresholds;
-  /** A CloudWatch dashboard with the metrics of the server. @default false */
+  /** A CloudWatch dashboard with the metrics of the server. @default false @example true */
   readonly dashboard?: boolean;
   /**
    * Publishes the metrics of tasks for each tool, beside those for the whole server. Each costs $0.30 a month while a tool is in
@@ -123,17 +141,32 @@ export interface OperationProps extends StorageProps {
    * @example 30
    */
   readonly sweepChecksPerSecond?: number;
-  /** Gets `Task Status Change` events (docs/events.md). @default the default bus of the account */
+  /**
+   * Gets `Task Status Change` events (docs/events.md).
+   * @default the default bus of the account
+   * @example EventBus.fromEventBusName(this, 'Bus', 'tasks')
+   */
   readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
-  /** Your name for the API. It then answers under no other name. @default the name that API Gateway makes */
+  /**
+   * Your name for the API. It then answers under no other name.
+   * @default the name that API Gateway makes
+   * @example { name: 'mcp.example.com', certificate, hostedZone }
+   */
   readonly domain?: Domain;
 }
 
 export interface Domain {
-  /** The name, such as `mcp.example.com`. */
+  /** The name that clients call. @example 'mcp.example.com' */
   readonly name: string;
-  /** A certificate for the name, in the region of the stack. */
+  /**
+   * A certificate for the name, in the region of the stack.
+   * @example Certificate.fromCertificateArn(this, 'Certificate', certificateArn)
+   */
   readonly certificate: ICertificate;
-  /** The zone that gets the name. @default none: point the name at the output `DomainTarget`, by a CNAME */
+  /**
+   * The zone that gets the name.
+   * @default none: point the name at the output `DomainTarget`, by a CNAME
+   * @example HostedZone.fromLookup(this, 'Zone', { domainName: 'example.com' })
+   */
   readonly hostedZone?: IHostedZone;
 }

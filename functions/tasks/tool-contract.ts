@@ -5,9 +5,13 @@
 
 /** One question a tool asks the client, as both protocol revisions spell it: a method of the client and its params. */
 export interface InputRequest {
-  /** `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+  /** `elicitation/create`, `sampling/createMessage` or `roots/list`. @example 'elicitation/create' */
   readonly method: string;
-  /** Only `roots/list` may come without. */
+  /**
+   * Only `roots/list` may come without.
+   * @default none
+   * @example { message: 'Really?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } }
+   */
   readonly params?: Readonly<Record<string, unknown>>;
 }
 

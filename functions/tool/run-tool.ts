@@ -19,19 +19,31 @@ import type { Amount, RunContext } from './run-context.ts';
 import { EndedRound } from './waits/round-end.ts';
 
 export interface RunOptions {
-  /** The answers of the client, by the key of the question. A function gets the question. */
+  /**
+   * The answers of the client, by the key of the question. A function gets the question. @default none
+   * @example { sure: { action: 'accept', content: { ok: true } } }
+   */
   readonly answers?: Readonly<Record<string, InputResponse | ((question: InputRequest) => InputResponse)>>;
-  /** The kinds of questions that the caller accepts. @default all */
+  /** The kinds of questions that the caller accepts. @default all @example ['elicitation/create'] */
   readonly accepts?: readonly string[];
-  /** Runs it as a direct call. @default as a task */
+  /** Runs it as a direct call. @default as a task @example true */
   readonly direct?: boolean;
-  /** The round in which the client cancels: the run ends at its next report, step or question. @default never */
+  /**
+   * The round in which the client cancels: the run ends at its next report, step or question. @default never
+   * @example 2
+   */
   readonly cancelInRound?: number;
-  /** The results of steps that an earlier run has stored, by their names: the run does not do these. @default none */
+  /**
+   * The results of steps that an earlier run has stored, by their names: the run does not do these. @default none
+   * @example { pay: { receipt: 7 } }
+   */
   readonly journal?: Readonly<Record<string, unknown>>;
-  /** The step after which the run dies, once its result is stored. The round starts again, as attempt 1. @default none */
+  /**
+   * The step after which the run dies, once its result is stored. The round starts again, as attempt 1. @default none
+   * @example 'pay'
+   */
   readonly crashAfter?: string;
-  /** Sleeps end at once, and the tool finds their time passed. @default true */
+  /** Sleeps end at once, and the tool finds their time passed. @default true @example false */
   readonly skipTime?: boolean;
 }
 

@@ -33,23 +33,33 @@ export type OutputSchema = JSONSchema | StandardSchema | undefined;
 
 /** A tool as its author describes it. `defineTool` takes its types from here. */
 export interface ToolDefinition<I = InputSchema, O = OutputSchema, S = TaskSupport> {
+  /** The description for the model that chooses the tool: what it does. @example 'Counts the words of a text' */
   readonly description: string;
+  /** A name for people. @default none @example 'Word count' */
   readonly title?: string;
-  /** JSON Schema of the arguments, or a Standard Schema that can write one (zod 4.2 and others). */
+  /**
+   * JSON Schema of the arguments, or a Standard Schema that can write one (zod 4.2 and others).
+   * @example { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+   */
   readonly inputSchema: I;
   /**
    * JSON Schema of the tool's structured content, or a Standard Schema that can write one. A Standard Schema checks the
    * returned value, and the client gets the output of the schema. @default none
+   * @example z.object({ words: z.int() })
    */
   readonly outputSchema?: O;
+  /** MCP tool annotations, as in `addTool`. @default none @example { readOnlyHint: true } */
   readonly annotations?: Readonly<Record<string, unknown>>;
+  /** Whether a call becomes a task, as in `addTool`. @default 'forbidden' @example 'optional' */
   readonly taskSupport?: S;
 }
 
 /** The options for `addTool`, without the function. */
 export interface ToolRegistration<S = TaskSupport>
   extends Omit<ToolDefinition<InputSchema, OutputSchema, S>, 'inputSchema' | 'outputSchema'> {
+  /** JSON Schema of the arguments. @example { type: 'object', properties: { text: { type: 'string' } } } */
   readonly inputSchema: Readonly<Schema>;
+  /** JSON Schema of the structured content. @default none @example { type: 'object', properties: { words: { type: 'integer' } } } */
   readonly outputSchema?: Readonly<Schema>;
 }
 

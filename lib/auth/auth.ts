@@ -13,16 +13,28 @@ export interface IamAuth {
 }
 
 export interface OAuthProps {
-  /** The exact `iss` of the access tokens: any OpenID Connect provider, or a Cognito user pool. */
+  /**
+   * The exact `iss` of the access tokens: any OpenID Connect provider, or a Cognito user pool.
+   * @example 'https://login.example.com'
+   */
   readonly issuer: string;
   /**
    * The value that the `aud` of a token must have: mostly the URL of this endpoint. Access tokens of Cognito without
    * resource binding have no `aud`: give the id of the app client.
+   * @example 'https://mcp.example.com/mcp'
    */
   readonly audience: string | readonly string[];
-  /** The scopes that every call needs. A scope covers all scopes below it: `tasks` covers `tasks:write`. @default none */
+  /**
+   * The scopes that every call needs. A scope covers all scopes below it: `tasks` covers `tasks:write`.
+   * @default none
+   * @example ['tasks']
+   */
   readonly scopes?: readonly string[];
-  /** The URL of the issuer’s keys. @default the URL in its OpenID Connect configuration, or in its metadata by RFC 8414 */
+  /**
+   * The URL of the issuer’s keys.
+   * @default the URL in its OpenID Connect configuration, or in its metadata by RFC 8414
+   * @example 'https://login.example.com/jwks.json'
+   */
   readonly jwksUri?: string;
 }
 

@@ -15,22 +15,23 @@ import type { ServerMetrics } from './task-metrics.ts';
 
 /** Thresholds of alarms, each over five minutes. An alarm costs $0.10 a month. */
 export interface AlarmThresholds {
-  /** Failed tasks. @default no alarm */
+  /** Failed tasks. @default no alarm @example 5 */
   readonly failed?: number;
-  /** The age of the oldest unfinished task. @default no alarm */
+  /** The age of the oldest unfinished task. @default no alarm @example Duration.hours(1) */
   readonly oldestOpen?: Duration;
-  /** Tasks that the sweep ended at their deadline. @default no alarm */
+  /** Tasks that the sweep ended at their deadline. @default no alarm @example 1 */
   readonly overdue?: number;
-  /** Requests for which the endpoint had no worker. @default no alarm */
+  /** Requests for which the endpoint had no worker. @default no alarm @example 10 */
   readonly throttled?: number;
   /**
    * Tries of tools that Lambda throttles, of ten functions together: an alarm for each ten functions, which costs $0.10 a month
    * for each function. @default no alarm
+   * @example 10
    */
   readonly throttledTools?: number;
-  /** Answers of the API with a status of 500 or more. @default no alarm */
+  /** Answers of the API with a status of 500 or more. @default no alarm @example 5 */
   readonly serverErrors?: number;
-  /** Failures of the authorizer: no caller gets in. With `oauth` only. @default no alarm */
+  /** Failures of the authorizer: no caller gets in. With `oauth` only. @default no alarm @example 1 */
   readonly authorizerErrors?: number;
 }
 

@@ -6,19 +6,25 @@ export interface StepOptions {
   /**
    * Tries work that throws again, in the same run. A ToolError, the end of the task and a question are passed on at once.
    * @default the work is tried once
+   * @example { attempts: 3 }
    */
   readonly retry?: Retry;
   /**
    * Never begins the work a second time: before it, an entry is stored, which costs one more write unit. If a later run finds
    * no result, the step throws StepInterrupted. Has no effect in a direct call, and excludes `retry`. @default false
+   * @example true
    */
   readonly atMostOnce?: boolean;
 }
 
 export interface Retry {
-  /** How often the work is tried, the first time included. */
+  /** How often the work is tried, the first time included. @example 3 */
   readonly attempts: number;
-  /** The longest wait before the second try, in ms; twice as long before each further one, up to a minute. @default 1000 */
+  /**
+   * The longest wait before the second try, in ms; twice as long before each further one, up to a minute.
+   * @default 1000
+   * @example 200
+   */
   readonly backoff?: number;
 }
 
