@@ -16,7 +16,7 @@ export const cost: Arm = {
   about:
     'List prices of us-east-1 (`test/bench/cost/prices.ts` names the page of each), without free tiers, without the ' +
     "tool's own function, data transfer and what the server costs at rest. Units of DynamoDB are measured on the embedded cloud, " +
-    'transitions and requests are counted; how long a request takes on Lambda is assumed (a create 70 ms, a poll 12 ms).',
+    'transitions, requests and events are counted; how long a request takes on Lambda is assumed (a create 70 ms, a poll 12 ms).',
   async run() {
     const setup = await startUnits(OPEN_TASKS);
     const rows = await measureUnits(setup, OPEN_TASKS).finally(() => setup.stop());
@@ -59,17 +59,16 @@ export const cost: Arm = {
         };
       },
     };
-    return Object.entries(paths).flatMap(([what, of]) => {
-      const [standard, express] = [perMillion(of('standard')), perMillion(of('express'))];
-      return [
-        line(`Standard: ${what}`, of('standard')),
-        line(`Express: ${what}`, of('express'), express.total / standard.total),
-      ];
-    });
+    return Object.entries(paths).flatMap(([what, of]) => linesOf(what, of('standard'), of('express')));
   },
 };
 
 type Engine = Parameters<typeof simpleTask>[0];
+
+export function linesOf(what: string, standard: Work, express: Work): Row[] {
+  const ratio = perMillion(express).total / perMillion(standard).total;
+  return [line(`Standard: ${what}`, standard), line(`Express: ${what}`, express, ratio)];
+}
 
 function line(what: string, work: Work, ratio?: number): Row {
   const { total, engine, api, table, lambda, logs, events } = perMillion(work);
