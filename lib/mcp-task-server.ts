@@ -10,7 +10,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { Engine } from '../functions/tasks/engines.ts';
-import { mcpApi } from './api/rest-api.ts';
+import { mcpApi, SIGNALS } from './api/rest-api.ts';
 import type { Auth } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
@@ -99,7 +99,7 @@ export class McpTaskServer extends ServerMetrics {
     this.endpoint = endpoint.function;
     acknowledgeServer(this, props);
     const publicUrl = publicUrlOf(props);
-    this.api = mcpApi(this, {
+    const { api, url } = mcpApi(this, {
       handler: this.endpoint,
       timeout,
       auth,
@@ -107,6 +107,7 @@ export class McpTaskServer extends ServerMetrics {
       operation: props,
       ...(publicUrl !== undefined && { publicUrl }),
     });
+    this.api = api;
     if (auth.kind === 'anonymous') {
       const warning =
         'Auth.anonymous(): every client that reaches the endpoint may call every tool, and read, answer and cancel any task whose id they know';
@@ -145,6 +146,7 @@ export class McpTaskServer extends ServerMetrics {
         table,
         results,
         outcomes: this.taskEvents.function,
+        signalsUrl: `${url}/${SIGNALS}`,
         logLevel: workflowLogLevel(props),
         storage,
       });

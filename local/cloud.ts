@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { withUrl } from './api-gateway/deployed-urls.ts';
 import { startApiGateway } from './api-gateway/index.ts';
 import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
@@ -188,8 +189,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const execution = { calls, bench, iam, now, onError };
+  const listening = Promise.withResolvers<string>();
+  const outputs = Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs)));
   const integrations = createIntegrations({
-    lambda,
+    // Workflows give functions the URL of the API.
+    lambda: withUrl(lambda, api, outputs, listening.promise),
     bench,
     iam,
     updateItem: (accessKey, input) => callJson(dynamoDb.service, 'UpdateItem', input, accessKey, execution),
@@ -234,6 +238,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const redirects = options.redirects ?? new Map();
   const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, redirects, now, onError });
   atStop(frontDoor.stop);
+  listening.resolve(frontDoor.url);
 
   return {
     url: frontDoor.url,
@@ -253,7 +258,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     tables: tables.map(({ name }) => name),
     buckets: buckets.map(({ name }) => name),
     secrets: specs.secrets.map(({ name }) => name),
-    outputs: Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))),
+    outputs,
     leftAlone,
     refusedTools: () => deployed.refusedTools,
     redeploy(newer, code) {

@@ -6,8 +6,11 @@ import { InputLost } from '../tasks/s3/input-store.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
 import type { RunContext } from './ports.ts';
 
+/** What a reader of input needs. */
+export type ReadContext = Pick<RunContext, 'store' | 'inputs' | 'log' | 'now'>;
+
 /** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */
-export async function wholeInput(record: TaskRecord, context: RunContext): Promise<TaskRecord> {
+export async function wholeInput(record: TaskRecord, context: ReadContext): Promise<TaskRecord> {
   try {
     return await context.inputs.whole(record);
   } catch (error) {
@@ -21,7 +24,7 @@ export async function wholeInput(record: TaskRecord, context: RunContext): Promi
 }
 
 /** The record, with its questions from S3 if it waits. Throws Unavailable. */
-export async function withQuestions(record: TaskRecord, context: RunContext): Promise<TaskRecord> {
+export async function withQuestions(record: TaskRecord, context: ReadContext): Promise<TaskRecord> {
   return record.status === 'input_required' && record.asked === undefined ? wholeInput(record, context) : record;
 }
 

@@ -148,7 +148,8 @@ async function storedStart(record: TaskRecord, { toolEngine, workflow, inputs }:
   if (toolEngine(record.tool) === undefined) return undefined;
   const whole = await inputs.whole(record);
   const args = whole.arguments;
-  const input = args === undefined ? undefined : roundInput(whole, args, record.inputRef === undefined);
+  // The same each time: a signal may move the arguments to S3 while the round runs.
+  const input = args === undefined ? undefined : roundInput(whole, args, false);
   return input === undefined ? undefined : () => workflow.start(record, input);
 }
 

@@ -44,6 +44,7 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
     const resumed = status === 'working' ? ({ from, to: status, round } as const) : undefined;
     add('input_answered', more > 0 ? { answers: more } : {}, resumed);
   } else if (status === 'working' && from === 'waiting') add('resumed', { round }, { from, to: 'working', round });
+  else if (task.signalled.length > before.signalled.length) add('signalled', { round });
   if (status === from || status === 'working') return changes;
   const moved = { from, to: status, round };
   if (status === 'waiting') add('waits', { round }, moved);

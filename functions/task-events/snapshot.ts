@@ -2,6 +2,7 @@ import type { AttributeValue } from 'aws-lambda';
 import { isErrorName } from '../tasks/log.ts';
 import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
+import { isSignalKey } from '../tasks/waits/signals.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
@@ -21,6 +22,8 @@ export interface Snapshot {
   /** How many answers the record itself holds. */
   readonly answers: number;
   readonly waits: string | undefined;
+  /** Names of the waits whose signal came in this round. */
+  readonly signalled: readonly string[];
   readonly traceparent: string | undefined;
   readonly events: readonly TaskEvent[];
 }
@@ -43,8 +46,9 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     updatedAt,
     isError: image.isError?.BOOL === true,
     reason: reasonOf(text('error')),
-    answers: Object.keys(image.inputResponses?.M ?? {}).length,
+    answers: Object.keys(image.inputResponses?.M ?? {}).filter((key) => !isSignalKey(key)).length,
     waits: text('waits'),
+    signalled: (image.signalled?.L ?? []).flatMap(({ S }) => S ?? []),
     traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
   };

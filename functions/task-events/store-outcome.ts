@@ -29,6 +29,9 @@ export interface OutcomeContext extends OutcomeObjects {
   readonly now: () => number;
 }
 
+/** After this many races that signals have won, the workflow tries again. */
+const ATTEMPTS = 25;
+
 /**
  * Writes a large outcome: stores the result or the input in S3, then changes the record by the conditions of `Finish`. It
  * can be repeated: a task that asks or waits, has ended or is in a later round does not change. Throws an error of AWS,
@@ -37,11 +40,15 @@ export interface OutcomeContext extends OutcomeObjects {
 export async function storeOutcome(outcome: Outcome, context: OutcomeContext): Promise<void> {
   const { store, now } = context;
   const { round, text, isError, asks, waits, startedAt, retries } = outcome;
-  const record = await store.get(outcome);
-  if (record?.status !== 'working' || record.round !== round || overdue(record, now())) return;
-  const change = finish(record, { text, isError, asks, waits }, outcome.arguments, now());
-  const small = await withOutcomeApart(record, change, context);
-  if (overdue(record, now())) return;
   const facts = { ...(startedAt !== undefined && { startedAt }), ...(retries !== undefined && { retries }) };
-  await store.applyBlind(record, { ...small, ...(small.event && { event: { ...small.event, ...facts } }) });
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const record = await store.get(outcome);
+    if (record?.status !== 'working' || record.round !== round || overdue(record, now())) return;
+    const change = finish(record, { text, isError, asks, waits }, outcome.arguments, now());
+    const small = await withOutcomeApart(record, change, context);
+    if (overdue(record, now())) return;
+    const event = small.event && { event: { ...small.event, ...facts } };
+    if (await store.applyBlind(record, { ...small, ...event })) return;
+  }
+  throw new Error('The task is changing too fast');
 }

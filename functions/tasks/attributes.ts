@@ -40,11 +40,11 @@ export const PROBE = { owner: '#probe', taskId: '#probe' } as const;
 /** What a record holds of the questions of its task, and of what answers them. */
 const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
 /** What only an unfinished task has. */
-export const RUNNING = ['due', 'dueAt', ...INPUT, 'waits', 'refused', 'progressToken'] as const;
+export const RUNNING = ['due', 'dueAt', ...INPUT, 'waits', 'signalled', 'early', 'refused', 'progressToken'] as const;
 /** What a new question of the task leaves out of its record. */
 export const BEFORE_QUESTION = ['refused'] as const;
 /** What a new round after waits leaves out. */
-export const BEFORE_ROUND = ['waits', 'refused'] as const;
+export const BEFORE_ROUND = ['waits', 'signalled', 'early', 'refused'] as const;
 
 /** What readers need of a record to say whether its task is open: `isKnown` and `asOf`. */
 export const SEEN = [
@@ -106,6 +106,8 @@ export const SHOWN = [
   'accepts',
   'inputRef',
   'waits',
+  'signalled',
+  'early',
   'reportsFrom',
   'isError',
   'failure',
@@ -122,7 +124,16 @@ export const SHOWN = [
 ] as const;
 
 /** The rest of a record: only with the right to payloads. */
-export const PAYLOAD = ['asked', 'arguments', 'inputResponses', 'result', 'statusMessage', 'kept', 'digest'] as const;
+export const PAYLOAD = [
+  'asked',
+  'arguments',
+  'inputResponses',
+  'result',
+  'statusMessage',
+  'kept',
+  'digest',
+  'hookKey',
+] as const;
 
 /**
  * What `cancel` and `fail` of an operator name. No payload is among them: DynamoDB lets an update copy one attribute that it
@@ -143,6 +154,8 @@ export const ENDED = [
   'due',
   'dueAt',
   'waits',
+  'signalled',
+  'early',
 ] as const;
 
 /** What `answer` names. It needs the right to payloads. */
@@ -165,4 +178,7 @@ export const ANSWERED = [
   'arguments',
   'inputResponses',
   'waits',
+  'signalled',
+  'early',
+  'reportsFrom',
 ] as const;

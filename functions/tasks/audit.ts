@@ -8,6 +8,7 @@ export type ChangeAction =
   | 'input_asked'
   | 'input_answered'
   | 'waits'
+  | 'signalled'
   | 'resumed'
   | 'cancelled'
   | 'finished'

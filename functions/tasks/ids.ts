@@ -104,6 +104,9 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
 /** Spreads tasks over at most 1,024 shards, by the end of their ids, which is random. `lib/workflow/write.jsonata` does the same. */
 export const shardOf = (taskId: string, shards: number): number => numberOf(taskId.slice(-2)) % shards;
 
+/** A new `hookKey` of a record. */
+export const newHookKey = (): string => randomBytes(16).toString('base64url');
+
 export function newSessionKey(): string {
   return random(26);
 }

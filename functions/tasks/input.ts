@@ -1,6 +1,7 @@
 import type { TaskRecord } from './record.ts';
 import { isObject, parsed } from './shape.ts';
 import type { InputRequest } from './tool-contract.ts';
+import { isSignalKey } from './waits/signals.ts';
 
 /**
  * Questions and answers of a task. The tool names a question. On the wire its key is `r<round>.<name>`: unique in the
@@ -33,10 +34,12 @@ export function outstanding(record: TaskRecord): Record<string, InputRequest> {
  * two starts of a round must send the same text.
  */
 export function answersByName(record: TaskRecord): Record<string, unknown> {
-  const answers = Object.entries(record.inputResponses ?? {}).map(([key, text]) => {
-    const [, round = '0', name = key] = /^r(\d+)\.(.*)$/s.exec(key) ?? [];
-    return { round: Number(round), name, answer: JSON.parse(text) as unknown };
-  });
+  const answers = Object.entries(record.inputResponses ?? {})
+    .filter(([key]) => !isSignalKey(key))
+    .map(([key, text]) => {
+      const [, round = '0', name = key] = /^r(\d+)\.(.*)$/s.exec(key) ?? [];
+      return { round: Number(round), name, answer: JSON.parse(text) as unknown };
+    });
   answers.sort((a, b) => a.round - b.round || (a.name < b.name ? -1 : 1));
   return Object.fromEntries(answers.map(({ name, answer }) => [name, answer]));
 }

@@ -64,9 +64,18 @@ export interface TaskRecord {
   readonly asked?: string;
   /** While its round waits: JSON text of its waits by name (`waits/waits.ts`). */
   readonly waits?: string;
+  /** Names of the waits whose signal came in this round. The signals are among the answers. */
+  readonly signalled?: readonly string[];
+  /** When a signal came while the round still worked, in ms: the sweep checks the round as soon as it waits. */
+  readonly early?: number;
+  /** 128 random bits, base64url. The URLs of links and webhooks are made with it (`waits/signal-url.ts`). */
+  readonly hookKey?: string;
   /** JSON text of the tool's arguments; kept once a round ended in input_required, on Express from the beginning. */
   readonly arguments?: string;
-  /** Answers of all rounds, JSON text by wire key (`r<round>.<name>`); only while unfinished. */
+  /**
+   * Answers of all rounds, JSON text by wire key (`r<round>.<name>`), and signals (`waits/signals.ts`); only while
+   * unfinished.
+   */
   readonly inputResponses?: Readonly<Record<string, string>>;
   /**
    * While unfinished: where `arguments`, `asked` and `inputResponses` are in S3, if they were too large for the record.
@@ -114,6 +123,7 @@ export interface TaskEvent {
     | 'answered'
     | 'refused'
     | 'waits'
+    | 'signalled'
     | 'resumed'
     | 'restarted'
     | 'completed'
@@ -133,7 +143,7 @@ export interface TaskEvent {
 }
 
 /** Code that writes task records, besides the tool workflow. */
-export type Writer = 'endpoint' | 'reconciler' | 'operator';
+export type Writer = 'endpoint' | 'signals' | 'reconciler' | 'operator';
 
 /** A task's key. It follows from the identity of the caller and the id that they sent. */
 export interface TaskKey {

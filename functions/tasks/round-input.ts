@@ -1,6 +1,8 @@
 import { answersByName, requestState } from './input.ts';
 import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
+import type { Signal } from './tool-contract.ts';
+import { signalsOf } from './waits/signals.ts';
 
 /** The input of a tool workflow: `$states.context.Execution.Input` in `lib/workflow`. */
 export interface RoundInput extends TaskKey {
@@ -15,6 +17,10 @@ export interface RoundInput extends TaskKey {
   readonly inputResponses: Readonly<Record<string, unknown>>;
   readonly requestState: unknown;
   readonly traceparent?: string;
+  /** Makes the URLs of links and webhooks secret. Left out of a task that began in an older release. */
+  readonly hookKey?: string;
+  /** As in the event of the tool. @default none */
+  readonly signals?: Readonly<Record<string, Signal>>;
 }
 
 /**
@@ -22,6 +28,7 @@ export interface RoundInput extends TaskKey {
  * JSON text of the tool's arguments; `keepArguments` as in RoundInput.
  */
 export function roundInput(record: TaskRecord, args: string, keepArguments = true): string | undefined {
+  const signals = signalsOf(record);
   const input: RoundInput = {
     owner: record.owner,
     taskId: record.taskId,
@@ -34,6 +41,8 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
     inputResponses: answersByName(record),
     requestState: requestState(record),
     ...(record.traceparent !== undefined && { traceparent: record.traceparent }),
+    ...(record.hookKey !== undefined && { hookKey: record.hookKey }),
+    ...(signals && { signals }),
   };
   const text = JSON.stringify(input);
   return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;

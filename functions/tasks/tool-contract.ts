@@ -40,7 +40,7 @@ export interface TaskContext {
   readonly traceparent?: string;
   /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */
   readonly envelope?: number;
-  /** What the URLs of links and webhooks are made of (`waits/signal-url.ts`). Absent: the server does not know its own URL. */
+  /** What the URLs of links and webhooks are made of (`waits/signal-url.ts`). Absent: the task began in an older release. */
   readonly signals?: SignalPlace;
 }
 
@@ -64,7 +64,7 @@ export type Signal =
   | {
       readonly action: 'accept' | 'decline' | 'cancel';
       readonly content?: Readonly<Record<string, unknown>>;
-      /** Who answered, if the server knows. */
+      /** Who answered, as they say. */
       readonly by?: string;
       readonly at: number;
     }

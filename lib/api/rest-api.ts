@@ -33,13 +33,21 @@ export interface McpApiProps {
   readonly operation: OperationProps;
 }
 
+export interface McpApi {
+  readonly api: RestApi;
+  /** The part before `/mcp` of the URL that clients use. */
+  readonly url: string;
+}
+
 const STAGE = 'v1';
+/** The path of links and webhooks. */
+export const SIGNALS = 'signals';
 
 /**
  * The API (docs/architecture/requests.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
  * an edge API, cuts an idle stream after 30 s.
  */
-export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
+export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   const { handler, timeout, auth, publicUrl, tools, operation } = props;
   const { domain, waf, throttling } = operation;
   const { rateLimit = 1_000, burstLimit = 2_000 } = throttling ?? {};
@@ -78,7 +86,7 @@ export function mcpApi(scope: Construct, props: McpApiProps): RestApi {
   for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
   // A preflight of a browser has no credentials.
   mcp.addMethod('OPTIONS', integration);
-  return api;
+  return { api, url };
 }
 
 /** The line of a request. It has no text of a client or tool: only paths, and not `requestId`, which a client may set. */

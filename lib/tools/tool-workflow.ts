@@ -28,6 +28,8 @@ export interface ToolWorkflowProps {
   readonly results: IBucket;
   /** Writes the ends whose results do not fit into a record. */
   readonly outcomes: IFunction;
+  /** The URL before the owner of a task, in the URLs of its links and webhooks. */
+  readonly signalsUrl: string;
   readonly logLevel: LogLevel;
   readonly storage: StorageProps;
 }
@@ -45,7 +47,7 @@ export class ToolWorkflow extends Construct {
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { engine, machinePrefix, table, results, outcomes, logLevel, storage } = props;
+    const { engine, machinePrefix, table, results, outcomes, signalsUrl, logLevel, storage } = props;
     const stateMachineName = `${machinePrefix}${engine}`;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
@@ -67,6 +69,7 @@ export class ToolWorkflow extends Construct {
           TableName: table.tableName,
           ResultsBucket: results.bucketName,
           OutcomeFunctionArn: outcomes.functionArn,
+          ...(engine !== 'machine' && { SignalsUrl: signalsUrl }),
         },
         tracingEnabled: true,
         ...(storage.encryptionKey && {

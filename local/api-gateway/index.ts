@@ -5,8 +5,9 @@ import { AwsError } from '../aws-error.ts';
 import { ConnectionLost, type FaultBench } from '../faults/index.ts';
 import type { Lambda } from '../lambda/index.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, targetOf } from '../loopback.ts';
-import { partitionOf, urlSuffixOf } from '../partition.ts';
+import { partitionOf } from '../partition.ts';
 import { type AuthorizeOptions, createAuthorize } from './authorizers.ts';
+import { stageUrl } from './deployed-urls.ts';
 import { proxyEvent, withAuthorizer } from './event.ts';
 import { gatewayAnswer, type Refusal } from './gateway-responses.ts';
 import { answerBuffered, answerStreaming, type Exchange } from './integration.ts';
@@ -125,9 +126,6 @@ function refuseUnknown(refuse: Exchange['refuse']): void {
 function accessKeyIn({ headers }: IncomingMessage): string | undefined {
   return /^AWS4-HMAC-SHA256 Credential=([^/,\s]+)\/\d{8}\/[^/]+\/execute-api\//.exec(headers.authorization ?? '')?.[1];
 }
-
-const stageUrl = ({ id, region, stage }: Api): string =>
-  `https://${id}.execute-api.${region}.${urlSuffixOf(region)}/${stage}`;
 
 type Method = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'>;
 

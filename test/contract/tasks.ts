@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { newTaskKey } from '../../functions/tasks/ids.ts';
 import type { Status, TaskRecord } from '../../functions/tasks/record.ts';
 import { create } from '../../functions/tasks/transitions/begin.ts';
-import { after } from '../../functions/tasks/transitions/change.ts';
+import { after, isTerminal } from '../../functions/tasks/transitions/change.ts';
 
 export const now = Date.now();
 export const newOwner = (): string => `contract-${randomUUID()}`;
@@ -27,7 +27,7 @@ const GATHERED: Partial<TaskRecord> = {
 /** A task in this status with everything it can have there; one that has ended came from `working`. */
 export function taskIn(status: Status): TaskRecord {
   const open = newTask(GATHERED);
-  if (status === 'working' || status === 'input_required') return { ...open, status };
+  if (!isTerminal(status)) return { ...open, status };
   const gone = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const;
   return after(open, { from: ['working'], set: { status, updatedAt: now }, remove: gone });
 }

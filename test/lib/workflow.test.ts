@@ -395,7 +395,14 @@ describe('definition', () => {
     const text = definition('standard');
     expect(text).not.toMatch(/<[a-zA-Z -]+(\.jsonata)?>/);
     expect(new Set(text.match(/\$\{\w+\}/g))).toEqual(
-      new Set(['${Functions}', '${RepeatableTools}', '${OutcomeFunctionArn}', '${ResultsBucket}', '${TableName}']),
+      new Set([
+        '${Functions}',
+        '${RepeatableTools}',
+        '${OutcomeFunctionArn}',
+        '${ResultsBucket}',
+        '${SignalsUrl}',
+        '${TableName}',
+      ]),
     );
   });
 });

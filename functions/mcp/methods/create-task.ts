@@ -2,7 +2,7 @@ import { storeInput, wholeInput } from '../../engine/read.ts';
 import { repeatFirst, startFirst } from '../../engine/start-round.ts';
 import { InternalError, InvalidParams, TooManyRefused, TooManyStarts, TooManyTasks } from '../../tasks/errors.ts';
 import { FAILURES, failure } from '../../tasks/failures.ts';
-import { listPartition, newTaskKey } from '../../tasks/ids.ts';
+import { listPartition, newHookKey, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -157,6 +157,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     ...(tool.scopes && { scopes: tool.scopes }),
+    hookKey: newHookKey(),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),

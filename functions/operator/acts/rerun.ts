@@ -1,5 +1,5 @@
 import { traitsOf } from '../../tasks/engines.ts';
-import { newKeyBeside, rerunKey } from '../../tasks/ids.ts';
+import { newHookKey, newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { create } from '../../tasks/transitions/begin.ts';
@@ -104,6 +104,7 @@ function newRecord(
       ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
       ...(tool.scopes && { scopes: tool.scopes }),
       engine: tool.engine,
+      hookKey: newHookKey(),
       inputResponses: Object.fromEntries(given.map(([name, value]) => [wireKey(0, name), JSON.stringify(value)])),
     },
     now,

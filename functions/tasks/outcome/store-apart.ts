@@ -6,7 +6,7 @@ import type { ResultStore } from '../results/result-store.ts';
 import type { InputStore } from '../s3/input-store.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { withInputApart } from '../transitions/answers.ts';
-import { after, type Change } from '../transitions/change.ts';
+import { after, type Change, unanswered } from '../transitions/change.ts';
 import { failAsSeen } from '../transitions/end.ts';
 
 export interface OutcomeObjects {
@@ -33,7 +33,8 @@ export async function withOutcomeApart(
     if (problem !== undefined) return failAsSeen(record, problem, updatedAt);
     const { record: slim, text } = moved(await inputs.whole(waiting));
     await inputs.put(slim, text);
-    return withInputApart(change, slim);
+    // It replaces what the record holds of them.
+    return { ...withInputApart(change, slim), ...unanswered(record) };
   }
   if (result === undefined || Buffer.byteLength(result) <= limits.result.inline) return change;
   await results.put({ owner, taskId, outcome: measured(result).sha256 }, result);

@@ -53,7 +53,8 @@ export function addAnswers(
   return { change: withInputApart(change, stored.record), stored };
 }
 
-function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>>): number {
+/** Bytes of all answers and signals of a task, with their keys. */
+export function answerBytes({ inputResponses }: TaskRecord, more: Readonly<Record<string, string>> = {}): number {
   return Buffer.byteLength(
     Object.entries({ ...inputResponses, ...more })
       .flat()

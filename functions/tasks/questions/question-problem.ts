@@ -4,13 +4,14 @@ import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
+import { signalKey, storedSignals } from '../waits/signals.ts';
 import { waitsOf } from '../waits/waits.ts';
 import { isQuestion, kindOf } from './question.ts';
 
 /**
  * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
  * round could not start with its answers. The workflow stores questions unchecked, so every reader checks them here.
- * The verdict does not change while the task waits: it ignores the answers of the current round.
+ * The verdict does not change while the task waits: it ignores what has come for the current round since it ended.
  */
 export function questionProblem(record: TaskRecord): Failure | undefined {
   const waits = record.status === 'waiting' || record.waits !== undefined;
@@ -38,7 +39,12 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
 /** Counts the escapes that the input of the next round adds. */
 export function isTooLarge(record: TaskRecord): boolean {
   const current = `r${record.round}.`;
-  const earlier = Object.entries(record.inputResponses ?? {}).filter(([key]) => !key.startsWith(current));
+  const late = storedSignals(record).flatMap(([name, { round, early }]) =>
+    round === record.round && !early ? [signalKey(name)] : [],
+  );
+  const earlier = Object.entries(record.inputResponses ?? {}).filter(
+    ([key]) => !key.startsWith(current) && !late.includes(key),
+  );
   const kept = sizeOf({ ...record, inputResponses: Object.fromEntries(earlier) });
   return Buffer.byteLength(record.asked ?? '') + kept > limits.asked;
 }

@@ -3,6 +3,7 @@ import { traitsOf } from '../engines.ts';
 import { answersByName } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
+import { storedSignals } from '../waits/signals.ts';
 
 /** What a record holds of what its client sent and its tool asks. */
 export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;
@@ -43,9 +44,10 @@ export function withInput(made: TaskRecord, args: string): Apart {
 export const workflowKeeps = ({ inputRef, ...made }: TaskRecord): boolean =>
   traitsOf(made).hasHistory && inputRef === undefined;
 
-/** Arguments and answers of a record in bytes, with the escapes that the input of the next round adds. */
+/** Arguments, answers and signals of a record in bytes, with the escapes that the input of the next round adds. */
 export function sizeOf({ inputRef, ...record }: TaskRecord): number {
-  const here = Buffer.byteLength(JSON.stringify([record.arguments ?? '', answersByName(record)]));
+  const input = [record.arguments ?? '', answersByName(record), ...storedSignals(record)];
+  const here = Buffer.byteLength(JSON.stringify(input));
   return here + (inputRef === undefined ? 0 : refOf(inputRef).bytes);
 }
 

@@ -4,9 +4,10 @@ import { failure } from '../failures.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { nextCheck, waitsOf } from '../waits/waits.ts';
-import { type Change, dueBy } from './change.ts';
+import { type Change, dueBy, unanswered } from './change.ts';
 import { failAsSeen } from './end.ts';
 import { openEvent } from './event.ts';
+import { timedOut } from './waits.ts';
 
 /** A change that answers or asks, with all input in S3. */
 export function withInputApart(change: Change, to: TaskRecord): Change {
@@ -17,15 +18,6 @@ export function withInputApart(change: Change, to: TaskRecord): Change {
     remove: [...(change.remove ?? []), 'arguments', 'asked'],
   };
 }
-
-/** Holds only if no other answer was written meanwhile. */
-const asAnswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
-  ({
-    from: ['input_required'],
-    round,
-    answerCount: Object.keys(inputResponses).length,
-    inputRef: inputRef ?? null,
-  }) as const;
 
 /**
  * An answer was not valid. The question stays open, and 2025-11-25 streams send it again. After `limits.refusals` of
@@ -56,14 +48,15 @@ export function answer(
   // As one value: an expression that names each of some hundred answers is too long for DynamoDB.
   const inputResponses = { ...record.inputResponses, ...answers };
   const base = {
-    ...asAnswered(record),
+    ...unanswered(record),
+    from: ['input_required'] as const,
     answers: Object.keys(answers).length,
     ...openEvent('answered', record, now),
   };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
-  const waits = waitsOf(record);
-  if (waits !== undefined && nextCheck(waits) > now) {
-    const dueAt = dueBy(record, nextCheck(waits));
+  const waitUntil = nextCheck(waitsOf(record) ?? {}, record.signalled);
+  if (waitUntil > now) {
+    const dueAt = dueBy(record, waitUntil);
     const reportsFrom = record.round + 1;
     const set = { inputResponses, status: 'waiting', updatedAt: now, dueAt, reportsFrom } as const;
     return { ...base, set, remove: ['refused'] };
@@ -71,7 +64,7 @@ export function answer(
   return {
     ...base,
     set: {
-      inputResponses,
+      inputResponses: { ...inputResponses, ...timedOut(record) },
       status: 'working',
       round: record.round + 1,
       updatedAt: now,

@@ -19,6 +19,7 @@ export interface NewTask {
   readonly traceparent?: string;
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
+  readonly hookKey?: string;
   /** Answers given before the task exists, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -47,6 +48,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.traceparent !== undefined && { traceparent: task.traceparent }),
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     ...(task.scopes && { scopes: task.scopes }),
+    ...(task.hookKey !== undefined && { hookKey: task.hookKey }),
     inputResponses: task.inputResponses ?? {},
     due: String(shardOf(key.taskId, limits.dueShards)),
     dueAt: now + limits.firstDue,

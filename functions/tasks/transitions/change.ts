@@ -66,5 +66,9 @@ export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt +
 /** For the condition that no other writer has moved the next check of this record meanwhile. */
 export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
 
+/** For the condition that no answer and no signal has come meanwhile. */
+export const unanswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>
+  ({ round, answerCount: Object.keys(inputResponses).length, inputRef: inputRef ?? null }) as const;
+
 /** Not later than that: by then the sweep has to write the failure. */
 export const dueBy = (record: TaskRecord, at: number): number => Math.min(at, failVisibleAt(record));

@@ -2,8 +2,9 @@ import { BEFORE_ROUND } from '../attributes.ts';
 import { type Engine, traitsOf } from '../engines.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { nextCheck, type Waits, waitsOf } from '../waits/waits.ts';
-import { type Change, dueBy, unmoved } from './change.ts';
+import { type StoredSignal, signalKey } from '../waits/signals.ts';
+import { awaited, nextCheck, type Waits, waitsOf } from '../waits/waits.ts';
+import { type Change, dueBy, unanswered, unmoved } from './change.ts';
 import { openEvent } from './event.ts';
 
 /**
@@ -17,8 +18,29 @@ export function waitAfter(asked: Change, record: TaskRecord, waits: Waits, asks:
   const { event: _, ...change } = asked;
   return {
     ...change,
-    set: { ...set, status: 'waiting', dueAt: dueBy(record, nextCheck(waits)) },
+    set: { ...set, status: 'waiting', dueAt: dueBy(record, nextCheck(waits, record.signalled)) },
     ...openEvent('waits', record, now),
+  };
+}
+
+/**
+ * Adds the signal for a wait, which may come before its round waits: see `early` of a record. The write does not begin the next
+ * round: the reader of the table's stream, a poll or the sweep does.
+ */
+export function receive(record: TaskRecord, name: string, stored: StoredSignal, now: number): Change {
+  const signalled = [...(record.signalled ?? []), name];
+  const waits = record.status === 'waiting' ? waitsOf(record) : undefined;
+  return {
+    ...unanswered(record),
+    from: [record.status],
+    set: {
+      updatedAt: now,
+      inputResponses: { ...record.inputResponses, [signalKey(name)]: JSON.stringify(stored) },
+      signalled,
+      ...(record.status === 'working' && { early: now }),
+      ...(waits && { dueAt: dueBy(record, nextCheck(waits, signalled)) }),
+    },
+    ...openEvent('signalled', record, now),
   };
 }
 
@@ -27,13 +49,14 @@ export function resume(record: TaskRecord, engine: Engine, now: number): Change 
   const round = record.round + 1;
   const { dead } = traitsOf({ engine });
   return {
+    ...unanswered(record),
     from: ['waiting'],
-    round: record.round,
     set: {
       status: 'working',
       round,
       updatedAt: now,
       engine,
+      inputResponses: { ...record.inputResponses, ...timedOut(record) },
       reportsFrom: record.reportsFrom ?? record.round,
       dueAt: dueBy(record, now + (dead ?? limits.firstDue)),
       // Each start there is one more run: after this write, only its writer starts one.
@@ -44,8 +67,14 @@ export function resume(record: TaskRecord, engine: Engine, now: number): Change 
   };
 }
 
+/** The signals of links and webhooks whose time is over, as answers. Call it when the round has all it waits for. */
+export function timedOut(record: TaskRecord): Readonly<Record<string, string>> {
+  const stored: StoredSignal = { round: record.round, signal: { timedOut: true } };
+  return Object.fromEntries(awaited(record).map((name) => [signalKey(name), JSON.stringify(stored)]));
+}
+
 /** The sweep comes back when the waits of the record are over. */
 export function waitOn(record: TaskRecord): Change {
-  const at = nextCheck(waitsOf(record) ?? {});
+  const at = nextCheck(waitsOf(record) ?? {}, record.signalled);
   return { ...unmoved(record), from: ['waiting'], round: record.round, set: { dueAt: dueBy(record, at) } };
 }

@@ -5,14 +5,21 @@ import type { Wait } from '../tool-contract.ts';
 /** What a round waits for besides its client, by name (docs/architecture/tasks.md, "Waits"). */
 export type Waits = Readonly<Record<string, Wait>>;
 
+/** What of a record says which of its waits are over. */
+interface Waiting {
+  readonly waits?: string | undefined;
+  readonly signalled?: readonly string[] | undefined;
+}
+
 /** The last date of JavaScript, in ms since the epoch: readers show it as text. */
 const LAST_DATE = 8.64e15;
 const isTime = (value: unknown): boolean => isNumber(value) && Math.abs(Number(value)) <= LAST_DATE;
+const bounded = has({ until: isTime });
 
-const isWait = oneKindOf('kind', { time: has({ until: isTime }), more: has({}) });
+const isWait = oneKindOf('kind', { time: bounded, link: bounded, webhook: bounded, more: has({}) });
 
 /** The waits of a record's round. Undefined: it has none, or what its tool wrote has another form. */
-export function waitsOf({ waits: text }: { readonly waits?: string | undefined }): Waits | undefined {
+export function waitsOf({ waits: text }: Waiting): Waits | undefined {
   const waits = text === undefined || Buffer.byteLength(text) > limits.waits.bytes ? undefined : parsed(text);
   return isWaits(waits) ? waits : undefined;
 }
@@ -29,17 +36,39 @@ const isWaitName = (name: unknown): boolean =>
   isString(name) && String(name) !== '' && [...String(name)].length <= limits.waits.name;
 
 /** Whether the round of a record that waits has all it waits for. */
-export function isOver(record: { readonly waits?: string | undefined }, now: number): boolean {
+export function isOver(record: Waiting, now: number): boolean {
   const waits = waitsOf(record);
-  return waits !== undefined && nextCheck(waits) <= now;
+  return waits !== undefined && nextCheck(waits, record.signalled) <= now;
 }
 
-/** In whole ms since the epoch: when the last of these waits is over. DynamoDB refuses a number as small as 1e-300. */
-export const nextCheck = (waits: Waits): number =>
-  Math.ceil(Math.max(0, ...Object.values(waits).map((wait) => (wait.kind === 'time' ? wait.until : 0))));
+/**
+ * In whole ms since the epoch: when the last of these waits is over, if no more signals come. DynamoDB refuses a number as
+ * small as 1e-300.
+ *
+ * @param signalled names of waits that have their signal
+ */
+export function nextCheck(waits: Waits, signalled: readonly string[] = []): number {
+  const left = Object.entries(waits).filter(([name]) => !signalled.includes(name));
+  return Math.ceil(Math.max(0, ...left.map(([, wait]) => (wait.kind === 'more' ? 0 : wait.until))));
+}
+
+/** The names of the links and webhooks that a record waits for. */
+export function awaited({ signalled = [], ...record }: Waiting): string[] {
+  return Object.entries(waitsOf(record) ?? {})
+    .filter(([name, { kind }]) => (kind === 'link' || kind === 'webhook') && !signalled.includes(name))
+    .map(([name]) => name);
+}
+
+/** Names that a message shows. */
+const SHOWN = 3;
 
 /** What clients read while the task waits. Undefined: it goes on at once. */
-export function waitMessage(record: { readonly waits?: string | undefined }): string | undefined {
-  const until = nextCheck(waitsOf(record) ?? {});
-  return until === 0 ? undefined : `Sleeping until ${new Date(until).toISOString().replace(/\.\d+/, '')}`;
+export function waitMessage(record: Waiting): string | undefined {
+  const until = nextCheck(waitsOf(record) ?? {}, record.signalled);
+  if (until === 0) return undefined;
+  const names = awaited(record);
+  const others = names.length - SHOWN;
+  const named = [...names.slice(0, SHOWN), ...(others > 0 ? [`${others} more`] : [])].join(', ');
+  const what = names.length === 0 ? 'Sleeping' : `Waiting for ${named}`;
+  return `${what} until ${new Date(until).toISOString().replace(/\.\d+/, '')}`;
 }

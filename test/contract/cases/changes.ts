@@ -19,6 +19,8 @@ type Change = changing.Change;
 
 const later = now + 1_000;
 const failed = failure('ToolFailed', { reason: 'X' });
+const signal = { round: 2, signal: { body: { n: 1 }, at: later } };
+const WAITS = '{"a":{"kind":"link","until":5},"b":{"kind":"webhook","until":6}}';
 const answers = { 'r2.a': '{"action":"accept","content":{"n":9007199254740993}}' };
 
 function none(): never {
@@ -53,6 +55,9 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
       '{}',
       later,
     ),
+  'receive, early': (record) => transitions.receive({ ...record, status: 'working' }, 'a', signal, later),
+  'receive, while it waits': (record) =>
+    transitions.receive({ ...record, status: 'waiting', waits: WAITS, signalled: ['b'] }, 'a', signal, later),
   resume: (record) => transitions.resume({ ...record, status: 'waiting' }, 'express', later),
   waitOn: (record) => transitions.waitOn({ ...record, status: 'waiting', waits: '{"a":{"kind":"time","until":5}}' }),
   restarted: (record) => transitions.restarted(record, 'standard', later),
@@ -78,6 +83,8 @@ const NO_CHANGES = [
   'sourcesOf',
   'dueBy',
   'unmoved',
+  'unanswered',
+  'timedOut',
   'asOf',
   'waitAfter',
   'isSeen',

@@ -121,6 +121,16 @@ export function finishContract(referee: () => Referee): void {
     expect(await store().get(record)).toStrictEqual(end);
   });
 
+  test.each([
+    ['came before: it is due at once', { early: 5 }, 5],
+    ['has not come: it is due when the wait is over', {}, now + 70_000],
+  ])('a round waits for a link whose signal %s', async (_what, more, dueAt) => {
+    const record = await created(more);
+    const waits = { a: { kind: 'link', until: now + 70_000 } };
+    expect(await run(record, returned('{}', waits))).toMatchObject(finished);
+    expect(await store().get(record)).toMatchObject({ status: 'waiting', dueAt, waits: JSON.stringify(waits) });
+  });
+
   // Says most where bytes count, as in AWS: dynalite counts characters.
   describe('an outcome that no longer counts is not written: the execution ends superseded', () => {
     test('the task was cancelled (rows 14, 15)', async () => {

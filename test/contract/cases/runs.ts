@@ -19,10 +19,10 @@ import { type Referee, region } from '../referee.ts';
 export const args = '{"n":9007199254740993}';
 const answered = (payload: string): InvokeResult => ({ statusCode: 200, payload, executedVersion: '$LATEST' });
 /** The answer of a function with this result: an envelope, which keeps its digits. */
-export function returned(text: string): InvokeResult {
+export function returned(text: string, waits?: object): InvokeResult {
   const { isError, inputRequests } = (JSON.parse(text) ?? {}) as Record<string, unknown>;
   const asks = inputRequests !== undefined;
-  return answered(JSON.stringify({ mcpTask: 1, text, isError: isError === true, asks }));
+  return answered(JSON.stringify({ mcpTask: 1, text, isError: isError === true, asks, waits }));
 }
 export const thrown = (errorType: string): InvokeResult => ({
   ...answered(JSON.stringify({ errorType, errorMessage: 'secret' })),

@@ -26,6 +26,8 @@ const RUNNING = [
   'inputResponses',
   'inputRef',
   'waits',
+  'signalled',
+  'early',
   'refused',
   'progressToken',
 ];
@@ -171,7 +173,7 @@ describe('each change, to the letter', () => {
     expect(answer(before, ['r3.a'], { 'r3.a': '2' }, now)).toEqual({
       ...base,
       set: { inputResponses, status: 'working', round: 4, updatedAt: now, dueAt: now + 60_000 },
-      remove: ['waits', 'refused'],
+      remove: ['waits', 'signalled', 'early', 'refused'],
     });
     const moved = answer(before, ['r3.a'], { 'r3.a': '2' }, now, 'machine');
     expect(moved.set.engine).toBe('machine');
