@@ -8,6 +8,8 @@ export interface TaskChange {
   readonly facts: Facts;
   /** The record after the write. */
   readonly task: Snapshot;
+  /** The record before it. Undefined: it is new. */
+  readonly before: Snapshot | undefined;
   /** Set if the status or the round of the task changed: then EventBridge gets the change, too. */
   readonly moved?: Move;
 }
@@ -30,7 +32,13 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
   const changes: TaskChange[] = [];
   const add = (action: ChangeAction, facts: Facts, moved?: Omit<Move, 'id'>) => {
     const id = `${task.taskId}/${task.createdAt}/r${moved?.round}/${moved?.to}`;
-    changes.push({ action, facts: { ...idsOf(task), ...facts }, task, ...(moved && { moved: { ...moved, id } }) });
+    changes.push({
+      action,
+      facts: { ...idsOf(task), ...facts },
+      before,
+      task,
+      ...(moved && { moved: { ...moved, id } }),
+    });
   };
   const from = before?.status ?? 'working';
   // This is a copy from another table. Its changes were published when they happened (docs/recovery.md).

@@ -4,6 +4,7 @@ import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { variable } from '../tasks/aws/env.ts';
 import type { PutEvents } from '../tasks/aws/eventbridge.ts';
 import type { InvokeLater } from '../tasks/aws/lambda.ts';
+import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
@@ -12,7 +13,7 @@ import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
 import { measureLines } from './measures.ts';
-import { type Snapshot, snapshotOf } from './snapshot.ts';
+import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
 import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';
 
@@ -66,7 +67,7 @@ export async function publish(
     }
   }
   await resumeReady(
-    read.slice(0, failed).flatMap(({ changes }) => changes.at(-1)?.task ?? []),
+    read.slice(0, failed).flatMap(({ changes }) => changes.at(-1) ?? []),
     context,
   );
   const first = Records[failed]?.dynamodb?.SequenceNumber;
@@ -74,10 +75,14 @@ export async function publish(
 }
 
 /** Best effort: a poll, or the sweep within a minute, begins the round, too. */
-async function resumeReady(tasks: readonly Snapshot[], { resume, now }: TaskEventsContext): Promise<void> {
-  const ready = tasks.filter((task) => task.status === 'waiting' && isOver(task, now()));
+async function resumeReady(changes: readonly TaskChange[], { resume, now }: TaskEventsContext): Promise<void> {
+  const { rounds, took } = limits.waits.quick;
+  const ready = changes.filter(({ before, task }) => {
+    const isQuick = task.round > rounds && task.updatedAt - (before ?? task).updatedAt < took;
+    return task.status === 'waiting' && isOver(task, now()) && !isQuick;
+  });
   const failed = (error: unknown) => logEvent('resume_failed', errorFacts(error));
-  await Promise.all(ready.map(({ owner, taskId }) => resume({ owner, taskId }).catch(failed)));
+  await Promise.all(ready.map(({ task: { owner, taskId } }) => resume({ owner, taskId }).catch(failed)));
 }
 
 interface Entry {

@@ -115,9 +115,10 @@ export const limits = {
   inputResponses: 32 * KB,
   /**
    * Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record. `inside`: a
-   * run does not end for a shorter sleep: the next one may start a minute after its time.
+   * run does not end for a shorter sleep: the next one may start a minute after its time. `quick`: past so many rounds, one that
+   * took less time is followed by the next one at the sweep, and not at once: its tool may wait for nothing, again and again.
    */
-  waits: { name: 64, ofRound: 20, bytes: 10 * KB, inside: 10 * SECOND },
+  waits: { name: 64, ofRound: 20, bytes: 10 * KB, inside: 10 * SECOND, quick: { rounds: 10, took: 2 * SECOND } },
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */

@@ -122,7 +122,9 @@ async function orEnd(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof RoundEnd)) throw error;
+    // A run may have wrapped what ends it to go on in the next round, or another error came with that. There it comes again.
+    const ends = error instanceof RoundEnd || (ending.more() && !(error instanceof TaskEnded));
+    if (!ends) throw error;
     await journal.close();
     return new EndedRound(ending.awaited(), journal.requestState());
   }

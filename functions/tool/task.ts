@@ -1,6 +1,6 @@
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, spareOf } from './clock.ts';
 import { TaskEnded } from './errors.ts';
 import type { Journal } from './journal/journal.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
@@ -8,17 +8,20 @@ import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import type { Duration, Until } from './waits/duration.ts';
 import { type Ending, RoundEnd } from './waits/round-end.ts';
-import { openWaits } from './waits/waits.ts';
+import { canWait, openWaits } from './waits/waits.ts';
 
 /** The context of a run, in a task and in a direct call. */
 export interface Task {
   /** The id of the task; undefined in a direct call. */
   readonly id: string | undefined;
-  /** The round: 1, then one more each time answers restart the work. */
+  /** The round: 1, then one more each time the work goes on from the top: after answers, a sleep, or in a new run. */
   readonly round: number;
   /** The attempt: 0, then one more for each retry of a round. On Express a round that starts again is at 0, too. */
   readonly attempt: number;
-  /** The time when the server gives up the work, in milliseconds since the epoch; undefined in a direct call. */
+  /**
+   * The time when the server gives up the work, in milliseconds since the epoch; undefined in a direct call. On Express the end of
+   * this run, if that is sooner. The function of a run may have less time.
+   */
   readonly deadline: number | undefined;
   /** The trace of the call that created the task (W3C Trace Context), if it named one. Pass it to the services you call. */
   readonly traceparent: string | undefined;
@@ -54,6 +57,10 @@ export interface Task {
    * A task may have 10,000 steps, of 100 MB as JSON in all and 6 MB each; without a task, steps, variables and answers may take
    * 100 KB. A step that has no room throws ToolError before its work. A result that is too large, or is not JSON, is lost:
    * the step throws ToolError, in later runs, too, and the work is not done again.
+   *
+   * A task may work longer than its function may run. When little of that time is left (a tenth, at least 5 s or a quarter, at
+   * most a minute), a run that has done a step does not begin another: it ends, and the next one goes on. A single step must fit
+   * into one run.
    *
    * @throws StepInterrupted by `atMostOnce`, StepLost if its result is gone from S3
    * @example await task.step('pay', () => pay(order), { atMostOnce: true });
@@ -93,7 +100,12 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     if (signal.aborted) throw new TaskEnded();
     if (ending.begun()) throw new RoundEnd();
   };
-  const waits = openWaits({ event, journal, ending, clock, signal, spare: clock.left });
+  const spare = spareOf(clock, task);
+  const waits = openWaits({ event, journal, ending, clock, signal, spare });
+  /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
+  const begin = () => {
+    if (canWait(event) && journal.hasNew() && spare() < 0) ending.endWithMore();
+  };
   return {
     id: task?.taskId,
     round: task?.round ?? 1,
@@ -129,7 +141,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
       if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
       begun.add(name);
       try {
-        const result = await doStep(journal, name, work, options, signal);
+        const result = await doStep({ journal, clock, signal, begin }, name, work, options);
         checkAlive();
         return result as never;
       } catch (error) {

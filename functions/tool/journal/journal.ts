@@ -29,6 +29,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
   const entries = new Map<string, Entry>();
   /** Names this run in the entries that it begins. */
   const mark = crypto.randomUUID();
+  /** How many entries other runs had stored before this one. */
+  let past = 0;
   /** Bytes of all values of a task. */
   let stored = 0;
   /** The bytes that are kept free for each entry under way. */
@@ -73,6 +75,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
         reported = found.reported;
         variables.add(found.entries);
         found.entries.forEach(add);
+        past = entries.size;
       },
       (error: unknown) => {
         reading = undefined;
@@ -152,6 +155,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
   return {
     /** Loads the journal now, for a run that needs its variables from the beginning. */
     read,
+    /** Whether the task has done something since this run began: another run would not begin where this one did. */
+    hasNew: () => entries.size > past,
     getVariable: variables.get,
     /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
     setVariable(name: string, value: unknown): void {

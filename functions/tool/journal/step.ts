@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { TaskEnded } from '../errors.ts';
+import type { Clock } from '../clock.ts';
 import type { Journal } from './journal.ts';
 
 export interface StepOptions {
@@ -33,33 +32,35 @@ const LONGEST_WAIT = 60_000;
 /** Errors that another try does not change. */
 const FINAL = ['ToolError', 'TaskEnded', 'RoundEnd'];
 
+/** The parts of a run that its steps need. */
+export interface Stepping {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Throws if the run may not begin now what no run has done. */
+  readonly begin: () => void;
+}
+
 /** Does a step that no run of the task has done, and returns its result. */
 export function doStep(
-  journal: Journal,
+  { journal, clock, signal, begin }: Stepping,
   name: string,
   work: () => unknown,
   { retry, atMostOnce = false }: StepOptions,
-  signal: AbortSignal,
 ): Promise<unknown> {
   if (atMostOnce && retry !== undefined) throw new Error(`Step '${name}': choose between retry and atMostOnce`);
-  const make = retry === undefined ? work : () => tried(work, retry, signal);
-  return journal.once('step', name, make, atMostOnce);
+  const make = retry === undefined ? work : () => tried(work, retry, (ms) => clock.sleep(ms, signal));
+  return journal.once('step', name, make, atMostOnce, begin);
 }
 
-async function tried(work: () => unknown, { attempts, backoff = 1_000 }: Retry, signal: AbortSignal): Promise<unknown> {
+/** Between two tries it waits between half of the time and all of it, so that runs that failed together do not try together. */
+async function tried(work: () => unknown, { attempts, backoff = 1_000 }: Retry, sleep: (ms: number) => Promise<void>) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (!(attempt < attempts) || FINAL.includes((error as Error | undefined)?.name ?? '')) throw error;
-      await pause(Math.min(backoff * 2 ** (attempt - 1), LONGEST_WAIT), signal);
+      await sleep(Math.min(backoff * 2 ** (attempt - 1), LONGEST_WAIT) * (0.5 + Math.random() / 2));
     }
   }
-}
-
-/** Waits between half of the time and all of it, so that runs that failed together do not try together. */
-async function pause(longest: number, signal: AbortSignal): Promise<void> {
-  await sleep(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {
-    throw new TaskEnded();
-  });
 }

@@ -36,3 +36,9 @@ server.addTool('author_express', {
   engine: 'express',
   description: 'The same on Express',
 });
+server.addTool('author_short', {
+  ...byAuthor,
+  handler: new ToolFunction(stack, 'Short', { entry: 'test/cloud/waits/author.ts', timeout: Duration.seconds(3) }),
+  taskSupport: 'required',
+  description: 'The same with a function of three seconds',
+});

@@ -39,3 +39,14 @@ describe.each(['author', 'author_express'])('%s', (tool) => {
     expect(refused.content[0].text).toMatch(/^Sleep 'night' ends after the deadline of its task, \d{4}-/);
   });
 });
+
+test('a tool in steps works for longer than its function may run', async () => {
+  const taskId = await start('author_short', { do: 'steps', count: 12 });
+  const { status, result } = await poll(url(), taskId, ended);
+  expect(status).toBe('completed');
+  const { rounds } = result.structuredContent;
+  expect(rounds).toHaveLength(12);
+  expect(rounds).toEqual(rounds.toSorted());
+  expect(rounds.at(-1)).toBeGreaterThan(1);
+  expect((await stored(taskId)).round).toBe(rounds.at(-1));
+}, 60_000);

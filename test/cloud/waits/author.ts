@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Duration, defineTool, elicitForm, type Task } from '../../../functions/tool/index.ts';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -12,6 +13,18 @@ const acts: Readonly<Record<string, (task: Task, args: Args) => Promise<object>>
       task.accepts.length > 0 && task.requireInput({ sure: elicitForm('Really?', {}) }),
     ]);
     return { slept: Date.now() - begun, before: task.getVariable('before'), round: task.round, sure };
+  },
+  async steps(task, { count }) {
+    const rounds: number[] = [];
+    for (let i = 0; i < Number(count); i++) {
+      rounds.push(
+        await task.step(`${i}`, async () => {
+          await sleep(400);
+          return task.round;
+        }),
+      );
+    }
+    return { rounds };
   },
 };
 

@@ -39,13 +39,13 @@ async function told(
   age = 0,
   byTool = true,
 ) {
-  const [audit, metrics, entries]: [string[], string[], object[]] = [[], [], []];
+  const [audit, metrics, resumed, entries]: [string[], string[], string[], object[]] = [[], [], [], []];
   const { batchItemFailures } = await publish(
     { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
     {
       server: 'S',
       metricsByTool: byTool,
-      resume: async () => undefined,
+      resume: async ({ taskId }) => void resumed.push(taskId),
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),
       print: (lines) => void metrics.push(...lines),
@@ -61,6 +61,7 @@ async function told(
     metrics: metrics.map((line) => JSON.parse(line)),
     details: entries.map((entry) => JSON.parse((entry as { Detail: string }).Detail)),
     entries,
+    resumed,
     text: JSON.stringify([audit, metrics, entries]),
     failures: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
   };
@@ -137,6 +138,18 @@ test('a task that waits and goes on: audit lines and events, and no metric of an
   ]);
   expect(metrics).toEqual([]);
   expect(text).not.toContain(SECRET);
+});
+
+test.each([
+  ['at once', 1, 10, ['t']],
+  ['at once, in its tenth round, too', 10, 10, ['t']],
+  ['at the sweep if it has done so little in ten rounds', 11, 1_999, []],
+  ['at once after any number of rounds of work', 1_000, 2_000, ['t']],
+])('a task that has more to do goes on %s', async (_when, round, took, expected) => {
+  const working = { ...fresh, round, updatedAt: T0 + 1_000 };
+  const more = { ...returned, waits: { more: { kind: 'more' } } } as const;
+  const ended = after(working, finish(working, more, SECRET, T0 + 1_000 + took));
+  expect((await told([[working, ended]])).resumed).toEqual(expected);
 });
 
 test('a failed task, and one whose arguments were refused: their events, audit lines and metrics', async () => {

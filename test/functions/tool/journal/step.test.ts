@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { clockOf } from '../../../../functions/tool/clock.ts';
 import { TaskEnded, ToolError } from '../../../../functions/tool/errors.ts';
 import { openJournal } from '../../../../functions/tool/journal/journal.ts';
 import { memoryJournal } from '../../../../functions/tool/journal/port.ts';
@@ -34,7 +35,8 @@ function step(errors: readonly unknown[], options: StepOptions, signal = new Abo
     return tries;
   };
   const journal = openJournal(event(onStandard), memoryJournal());
-  return doStep(journal, 's', work, options, signal).catch((error: unknown) => ({ thrown: error }));
+  const run = { journal, clock: clockOf(), signal, begin: () => {} };
+  return doStep(run, 's', work, options).catch((error: unknown) => ({ thrown: error }));
 }
 const no = new Error('no');
 
