@@ -3,8 +3,23 @@ import type { SignalPlace } from '../tool-contract.ts';
 
 /** The URL of a link or webhook. It names one wait of one task, and only who has the key can make it. */
 export const signalUrl = ({ url, key }: SignalPlace, name: string): string =>
-  `${url}/${encodeURIComponent(name)}/${signalMac(key, name)}`;
+  `${url}/${pathPart(name)}/${signalMac(key, name)}`;
 
 /** The last part of that URL: an HMAC-SHA256 of the name under the text of the key, as base64url. */
 export const signalMac = (key: string, name: string): string =>
   createHmac('sha256', key).update(name).digest('base64url');
+
+/**
+ * A name in a path. Any other than these letters is base64url behind a `~`: browsers, mail programs and gateways change dots,
+ * slashes and percent signs.
+ */
+const pathPart = (name: string): string =>
+  /^[A-Za-z0-9_-]+$/.test(name) ? name : `~${Buffer.from(name).toString('base64url')}`;
+
+/** The name in that part of a path. */
+export const nameIn = (part: string): string =>
+  part.startsWith('~') ? Buffer.from(part.slice(1), 'base64url').toString() : part;
+
+/** The owner of a task in the path before it. No letter of an owner is a dash. */
+export const ownerPart = (owner: string): string => owner.replace('#', '-');
+export const ownerIn = (part: string): string => part.replace('-', '#');
