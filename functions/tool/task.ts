@@ -3,6 +3,7 @@ import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
 import { type Clock, spareOf } from './clock.ts';
 import { TaskEnded } from './errors.ts';
 import type { Journal } from './journal/journal.ts';
+import { type MapOptions, mapSteps } from './journal/map.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
@@ -67,6 +68,22 @@ export interface Task {
    */
   step<T>(name: string, work: () => T | Promise<T>, options?: StepOptions): Promise<T>;
   /**
+   * Does a step for each item of a list, some at the same time, and returns their results in the order of the items. The steps are
+   * named `<name> 1/200` to `<name> 200/200`, so the name of the map has 1 to 52 characters. All that is said of steps holds for
+   * them: the list may take several runs, and an item that is done is not done again. Give it the same list in each run, in the same
+   * order, from a step or the arguments: a list of another length is refused.
+   *
+   * If the work on an item throws, no further item begins, and the map throws that error once those under way have ended.
+   *
+   * @example const pages = await task.map('pages', urls, (url) => fetchPage(url), { concurrency: 20, retry: { attempts: 3 } });
+   */
+  map<T, R>(
+    name: string,
+    items: readonly T[],
+    work: (item: T, index: number) => R | Promise<R>,
+    options?: MapOptions,
+  ): Promise<R[]>;
+  /**
    * Sleeps for a time, or until a moment, of days if need be: the run ends here, nothing runs meanwhile, and within a minute or
    * so after that time the function starts again from the top. The last 10 seconds it sleeps in the run. The end is stored when the
    * sleep begins, so every run sleeps until the same moment. Each wait of a run needs a different name, of 1 to 64 characters.
@@ -106,6 +123,19 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   const begin = () => {
     if (canWait(event) && journal.hasNew() && spare() < 0) ending.endWithMore();
   };
+  async function step<T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}): Promise<T> {
+    checkAlive();
+    if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
+    begun.add(name);
+    try {
+      const result = await doStep({ journal, clock, signal, begin }, name, work, options);
+      checkAlive();
+      return result as T;
+    } catch (error) {
+      begun.delete(name);
+      throw error;
+    }
+  }
   return {
     id: task?.taskId,
     round: task?.round ?? 1,
@@ -136,19 +166,8 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     },
     setVariable: journal.setVariable,
     getVariable: (name) => journal.getVariable(name) as never,
-    async step(name, work, options = {}) {
-      checkAlive();
-      if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
-      begun.add(name);
-      try {
-        const result = await doStep({ journal, clock, signal, begin }, name, work, options);
-        checkAlive();
-        return result as never;
-      } catch (error) {
-        begun.delete(name);
-        throw error;
-      }
-    },
+    step,
+    map: (name, items, work, options = {}) => mapSteps(step, journal, name, items, work, options),
     sleep: (name, time) => awaitable(checkAlive, () => waits.sleep(name, time)),
   };
 }

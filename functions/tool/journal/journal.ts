@@ -157,6 +157,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     read,
     /** Whether the task has done something since this run began: another run would not begin where this one did. */
     hasNew: () => entries.size > past,
+    /** The names of the steps that are stored, as far as this run knows. */
+    steps: () => [...entries.values()].filter(({ kind }) => kind === 'step').map(({ name }) => name),
     getVariable: variables.get,
     /** Sets a variable. Throws a ToolError that names the limit if it is too large: then the variable keeps its value. */
     setVariable(name: string, value: unknown): void {

@@ -14,16 +14,16 @@ const acts: Readonly<Record<string, (task: Task, args: Args) => Promise<object>>
     ]);
     return { slept: Date.now() - begun, before: task.getVariable('before'), round: task.round, sure };
   },
-  async steps(task, { count }) {
-    const rounds: number[] = [];
-    for (let i = 0; i < Number(count); i++) {
-      rounds.push(
-        await task.step(`${i}`, async () => {
-          await sleep(400);
-          return task.round;
-        }),
-      );
-    }
+  async map(task, { count, ms }) {
+    const rounds = await task.map(
+      'rounds',
+      Array.from({ length: Number(count) }),
+      async () => {
+        await sleep(Number(ms));
+        return task.round;
+      },
+      { concurrency: 2 },
+    );
     return { rounds };
   },
 };
