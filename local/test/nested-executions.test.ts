@@ -177,11 +177,12 @@ describe('the event of its end is lost', () => {
   });
 
   test('a task that ends before the next poll is over', async () => {
-    const lost = fast.faults.add({ ...END, caller: ENDS_RULE });
-    const { executionArn } = await text('stopped');
+    // Here the next poll is five minutes away.
+    const lost = cloud.faults.add({ ...END, caller: ENDS_RULE });
+    const { executionArn } = await start('Text', 'stopped');
     await lost.struck;
-    await new SFNClient(clientConfig(fast)).send(new StopExecutionCommand({ executionArn }));
-    expect(statusOf('stopped')).toBe('ABORTED');
+    await sfn.send(new StopExecutionCommand({ executionArn }));
+    expect((await describeRun('Text', 'stopped')).status).toBe('ABORTED');
   });
 });
 

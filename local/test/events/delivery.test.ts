@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { AwsError } from '../../aws-error.ts';
 import { deliver } from '../../events/delivery.ts';
 import { scheduledEvent } from '../../events/event.ts';
@@ -7,7 +7,6 @@ import { noFaults } from '../../faults/index.ts';
 import type { Iam } from '../../iam/index.ts';
 import type { InvokeResult, Lambda } from '../../lambda/index.ts';
 import { createQueues } from '../../sqs/queues.ts';
-import { createPauses } from '../../time/timeout.ts';
 
 const rule: Rule = {
   logicalId: 'Tick',
@@ -24,8 +23,13 @@ const event = scheduledEvent(rule, 0);
 const throttled = new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
 const failed: InvokeResult = { statusCode: 200, payload: '{}', executedVersion: '$LATEST', functionError: 'Unhandled' };
 
-/** Delivers to a Lambda that answers with these errors, one after the other, before it takes the event. */
-async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale = 100_000, may?: Iam['mayService']) {
+afterEach(() => vi.restoreAllMocks());
+
+/**
+ * Delivers to a Lambda that answers with these errors, one after the other, before it takes the event. Only pauses let time
+ * pass, and they take none.
+ */
+async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale = 1, may?: Iam['mayService']) {
   const sent: string[] = [];
   const lambda: Pick<Lambda, 'invoke'> = {
     async invoke(_name, payload, options) {
@@ -43,7 +47,11 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
     maximumEventAgeSeconds: 86_400,
     ...more,
   };
-  const { pause } = createPauses();
+  let time = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => time);
+  const pause = async (milliseconds: number) => {
+    time += milliseconds;
+  };
   const errorsSeen: string[] = [];
   const onError = (message: string) => errorsSeen.push(message);
   const iam = may && { iam: { mayService: may } };
