@@ -4,7 +4,7 @@ import type { Referee } from './referee.ts';
 
 /** What the table is made with. */
 export function templateContract(referee: () => Referee): void {
-  test('keys, index and time to live are those of the template', async () => {
+  test('keys, index and time to live are as in the template', async () => {
     const { db, table: TableName } = referee();
     const { Table } = await db.send(new DescribeTableCommand({ TableName }));
     const keys = (schema: { AttributeName?: string | undefined }[] = []) => schema.map((key) => key.AttributeName);

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { trackedFiles } from './imports.ts';
 
 /** Words of "Words to avoid" in CONTRIBUTING.md that a search finds without doubt, and what to write. */
 const IDIOMS: readonly (readonly [idiom: RegExp, instead: string])[] = [
@@ -14,20 +14,41 @@ const IDIOMS: readonly (readonly [idiom: RegExp, instead: string])[] = [
   [/\blook(s|ed|ing)? at\b/gi, 'reads, checks'],
 ];
 
+const read = (file: string) => readFileSync(file, 'utf8');
 /** Lines and comment marks become blanks: a line may end within an idiom. */
-const oneLine = (file: string) => readFileSync(file, 'utf8').replace(/\s*\n\s*(\*|\/\/)?\s*/g, ' ');
+const oneLine = (file: string) => read(file).replace(/\s*\n\s*(\*|\/\/)?\s*/g, ' ');
+
+const STRING = /(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/.source;
+/** The texts before the body of a test or suite, and at the begin of a row of a table: it is in the title of its test. */
+const TITLES = new RegExp(
+  String.raw`(?:\b(?:test|it|describe)(?:\.\w+)*(?:<[^(]*>)?\(|\)\(|\[)\s*(${STRING})\s*,`,
+  'g',
+);
+const titles = (file: string) => [...read(file).matchAll(TITLES)].map(([, title = '']) => title);
+
+function idiomsIn(patterns: readonly string[], textsOf: (file: string) => readonly string[]) {
+  const files = trackedFiles(...patterns);
+  const found = files.flatMap((file) =>
+    textsOf(file).flatMap((text) =>
+      IDIOMS.flatMap(([idiom, instead]) =>
+        [...text.matchAll(idiom)].map(
+          ({ index }) => `${file}: “${text.slice(Math.max(0, index - 30), index + 30)}”: ${instead}`,
+        ),
+      ),
+    ),
+  );
+  return { files, found };
+}
 
 test('source and docs have none of the idioms that CONTRIBUTING.md lists', () => {
   const patterns = ['functions', 'lib', 'bin', 'local', 'docs', '*.md', ':!local/test', ':!CONTRIBUTING.md'];
-  const files = execFileSync('git', ['ls-files', ...patterns], { encoding: 'utf8' })
-    .trimEnd()
-    .split('\n');
+  const { files, found } = idiomsIn(patterns, (file) => [oneLine(file)]);
   expect(files.length).toBeGreaterThan(300);
-  const found = files.flatMap((file) => {
-    const text = oneLine(file);
-    return IDIOMS.flatMap(([idiom, instead]) =>
-      [...text.matchAll(idiom)].map(({ index }) => `${file}: “${text.slice(index - 30, index + 30)}”: ${instead}`),
-    );
-  });
+  expect(found).toEqual([]);
+});
+
+test('the titles of tests have none of them', () => {
+  const { files, found } = idiomsIn(['test/**.ts', 'local/test/**.ts'], titles);
+  expect(files.flatMap(titles).length).toBeGreaterThan(5_000);
   expect(found).toEqual([]);
 });

@@ -19,7 +19,7 @@ export const prices = {
   event: 1 / 1e6,
 } as const;
 
-/** What `TaskEvents` takes for one change that it gets by itself: 256 MB for 10 ms, its lines and those of Lambda. */
+/** What `TaskEvents` takes for one change that it gets by itself: 256 MB for 10 ms, its lines and the lines of Lambda. */
 const PUBLISHING = { gbSeconds: 0.25 * 0.01, logBytes: 1_500 };
 
 /** The resources of one task, without the time of its function. */

@@ -2,7 +2,7 @@ import { simulateOwner } from './owner.ts';
 import { measureSimpleTask } from './simple-task.ts';
 import { firstAt, type Wall, wallsOfOwner, wallsOfServer } from './walls.ts';
 
-/** Tasks a second that the page looks at. */
+/** The numbers of tasks a second in the page. */
 const RATES = [100, 1_000, 10_000];
 const MOST_OPEN = 1_000;
 
@@ -56,7 +56,7 @@ export async function scale() {
   return {
     text,
     indexUnits: index,
-    /** Creates a second before write units throttle: those of the partition of one owner, and of a key of an index. */
+    /** Creates a second before write units throttle, in the partition of one owner, and in a key of an index. */
     ofOwner: Math.min(...ofOwner.filter(({ quota }) => quota.rule.includes('write units')).map(({ from }) => from)),
     ofServer: Math.min(...partitions.map(({ from }) => from)),
   };

@@ -16,8 +16,8 @@ const PAGE = 50;
 const { entries: MOST_STEPS } = limits.journal;
 
 /**
- * What a task pays for its steps, each with a result of 100 bytes, and by computation for as many as it may have. Reads are
- * those of the heartbeat, one a second.
+ * What a task pays for its steps, each with a result of 100 bytes, and by computation for as many as it may have. All reads
+ * are by the heartbeat, one a second.
  */
 export async function measureSteps({ cloud, token }: UnitsSetup, counts: readonly number[]): Promise<Row[]> {
   const rows: Row[] = [];

@@ -111,7 +111,7 @@ describe('the page reads', () => {
     expect(other.error).toContain('its payload is unknown');
   });
 
-  test('the latest 300 log lines in dev, those of a deployed server not at all', async () => {
+  test('the latest 300 log lines in dev, and no log lines of a deployed server', async () => {
     const logged = (count: number) => {
       const events = Array.from({ length: count }, (_, n) => ({ timestamp: n, message: `line ${n}` }));
       return operatorOn([task()], { logGroup: '/tool' }, { logs: fakeClient<never>(async () => ({ events })) });

@@ -88,7 +88,7 @@ test('console without a connection serves nothing, and says why', async () => {
   expect(await run('--stack', 'Shop')).toMatchObject({ ran: 1, out: '', err: 'no server in it\n' });
 });
 
-test('the page of dev is that of the server of its own process', async () => {
+test('the page of dev shows the server of its own process', async () => {
   const asked: object[] = [];
   connected.connect = async (target) => {
     asked.push(target);

@@ -215,7 +215,7 @@ describe('the connection of a page', () => {
     [{ name: 'TimeoutError' }, true],
     [{ name: 'Error', code: 'EACCES' }, false],
     [{}, false],
-  ])('an endpoint that is gone is told by its error: %j, %s', (error, gone) => {
+  ])('an endpoint that is gone is known by its error: %j, %s', (error, gone) => {
     expect(isGone(error)).toBe(gone);
   });
 });

@@ -29,7 +29,7 @@ test('lets in who has a token of the issuer for one of the audiences (G-03)', as
   await expect(ask({ iss: 'https://other.example' })).rejects.toThrow('Unauthorized');
 });
 
-test('asks for the scopes of the server, which blanks divide, and for those of a tool (G-09)', async () => {
+test('asks for the scopes of the server, which blanks divide, and of a tool (G-09)', async () => {
   const SCOPES = ' mcp  more ';
   expect(await ask({ scope: 'mcp more' }, { SCOPES })).toMatchObject(effect('Allow'));
   vi.spyOn(console, 'log').mockImplementation(() => {});

@@ -91,7 +91,7 @@ describe.each(Object.entries(connected))('%s', (name, connect) => {
     ]);
   });
 
-  test('an abort cancels the task once and keeps its reason, whatever becomes of the cancel', async () => {
+  test('an abort cancels the task once and keeps its reason, however the cancel ends', async () => {
     const stop = new AbortController();
     const answer = throwing(new Refusal(-32603, 'no'));
     const server = taskServer([['working']], { 'tasks/cancel': answer });

@@ -277,7 +277,7 @@ describe('a first round', () => {
     expect(late.text).toContain('"status":"working"');
   });
 
-  test('is not started after its deadline: nothing could come of it (row 4)', async () => {
+  test('is not started after its deadline: its result would be too late (row 4)', async () => {
     expect((await call(5 * SECOND - 1, 5 * SECOND)).did.slice(0, 2)).toEqual(['create', 'start']);
     const late = await call(5 * SECOND, 5 * SECOND);
     expect(late.did).toEqual(['create']);

@@ -111,7 +111,7 @@ describe('what is too much', () => {
     expect([status, JSON.parse(body).error.code]).toEqual([400, -32600]);
   });
 
-  test('the size of a body is that of its bytes, not of its characters', async () => {
+  test('the size of a body counts its bytes, not its characters', async () => {
     const text = JSON.stringify({ ...ping, params: { a: '世'.repeat(limits.body / 3) } });
     expect(text.length).toBeLessThan(limits.body);
     expect((await send({}, text)).status).toBe(413);

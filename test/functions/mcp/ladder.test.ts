@@ -156,7 +156,7 @@ describe('an integer that JavaScript would round', () => {
     expect(json.error).toMatchObject({ code: -32602, message: expect.stringContaining('params._meta.progressToken') });
   });
 
-  test('of 2026-07-28 is refused, too, before anything is looked at', async () => {
+  test('of 2026-07-28 is refused, too, before anything is read', async () => {
     const body = JSON.stringify(rpc('tools/call', { name: 'plain', arguments: { n: 0 }, _meta: modern }));
     const headers = H('2026-07-28', { 'mcp-method': 'tools/call', 'mcp-name': 'plain' });
     const { status, json, did } = await send(body.replace('"n":0', '"n":9007199254740993'), headers);

@@ -57,7 +57,7 @@ describe('a list of statuses that are not evenly mixed', () => {
     expect((await pages({}, server)).flat()).toEqual(numbers('working', 'waiting', 'input_required'));
   });
 
-  test('shows those of one tool, or up to one deadline, from larger pages', async () => {
+  test('shows the tasks of one tool, or up to one deadline, from larger pages', async () => {
     const few = operatorOn(mixed.map((record, n) => (n % 100 === 7 ? { ...record, tool: 'rare' } : record)));
     expect(await pages({ tool: 'rare', statuses: STATUSES }, few)).toEqual([[407, 307, 207, 107, 7]]);
     const soon = operatorOn(mixed.map((record, n) => (n % 100 === 7 ? { ...record, deadlineAt: 1 } : record)));

@@ -41,13 +41,13 @@ describe('the log lines of a task', () => {
     expect(queries[0]).toMatchObject({ startTime: T0 - 5_000, filterPattern: `"${KEY.taskId}"`, limit: 1_000 });
   });
 
-  test('are those of its tool, too, with the right to payloads', async () => {
+  test('include the lines of its tool, with the right to payloads', async () => {
     const { context, groups } = reading();
     expect((await logsOf(KEY, { payload: true }, context)).hidden).toEqual([]);
     expect(groups()).toEqual(['/endpoint', '/reconciler', '/tool']);
   });
 
-  test('lack those of a tool whose log group is not known, whatever the rights', async () => {
+  test('lack the lines of a tool whose log group is not known, whatever the rights', async () => {
     for (const tool of [{}, null]) {
       const { context, groups } = reading(undefined, tool);
       const { hidden } = await logsOf(KEY, { payload: true }, context);
@@ -56,7 +56,7 @@ describe('the log lines of a task', () => {
     }
   });
 
-  test('are those of its runs on Express, if it runs there', async () => {
+  test('include the lines of its runs on Express, if it runs there', async () => {
     const runs = '/aws/vendedlogs/states/S-express';
     const tool = { ...EXPRESS_TOOL, logGroup: '/tool' };
     const express = reading(undefined, tool, task({ engine: 'express' }));

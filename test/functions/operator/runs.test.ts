@@ -22,7 +22,7 @@ async function runWith(events: object[], execution: object = {}) {
 }
 
 describe('the run of a round', () => {
-  test('has its times, its error, and the attempts at its work, without those of the server itself', async () => {
+  test("has its times, its error, and the attempts at its work, without the server's own", async () => {
     const events = [
       scheduled(1),
       failed(2, 'Lambda.TooManyRequestsException', 'taskSubmitFailed'),

@@ -56,7 +56,7 @@ describe('what is shown of a task', () => {
     expect(await shown(server)).toMatchObject({ seenAs: 'gone' });
   });
 
-  test('the runs of its last five rounds, and those of a tool on Express not at all', async () => {
+  test('the runs of its last five rounds, and no run of a tool on Express', async () => {
     const server = operatorOn([task({ round: 7 })]);
     expect((await shown(server)).runs.map(({ round }) => round)).toEqual([3, 4, 5, 6, 7]);
     expect((await shown(operatorOn([task({ round: 2 })]))).runs.map(({ round }) => round)).toEqual([1, 2]);
@@ -181,7 +181,7 @@ describe('the payload of a task', () => {
     expect(await done('null')).toEqual({ result: null });
   });
 
-  test('has the arguments that the tool keeps, else those of the first run, in round 1 or 2', async () => {
+  test('has the arguments that the tool keeps, or that its first run got, in round 1 or 2', async () => {
     expect(await payloadOf(operatorOn([task({ kept: '{"k":1}' })]))).toEqual({ arguments: { k: 1 } });
     for (const round of [1, 2]) {
       const server = operatorOn([task()]);

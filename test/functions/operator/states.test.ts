@@ -52,7 +52,7 @@ describe('the states that an execution has visited', () => {
     ).toEqual(['Old 2-: 3-4 States.Timeout, 5-']);
   });
 
-  test('branches are told apart, and the state around them ends as itself', () => {
+  test('branches are kept apart, and the state around them ends as itself', () => {
     expect(
       visits(
         ['ExecutionStarted', 0],

@@ -63,7 +63,7 @@ describe('where the time of a task went', () => {
     expect(lanes(asks, 60)).toEqual(['round 1: aws 0-5, tool 5-20', 'question 1: people 20-60']);
   });
 
-  test('without a run all time is that of AWS, and with no history a whole run that of the tool', () => {
+  test("without a run all time is AWS's, and without a history a whole run is the tool's", () => {
     expect(lanes(told([ended], []))).toEqual(['round 1: aws 0-100']);
     expect(lanes(told([ended], [run(1, 5, { stoppedAt: 98 })]))).toEqual(['round 1: aws 0-5, tool 5-98, aws 98-100']);
     expect(lanes(told([{ ...ended, startedAt: 7 }], []))).toEqual(['round 1: aws 0-7, tool 7-100']);

@@ -144,7 +144,7 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake)).toBe(100);
   });
 
-  test('it checks as many a second as it is told to, though each takes a while', async () => {
+  test('it checks as many a second as are set, though each takes a while', async () => {
     const fake = fakeContext(many(400));
     const started = fake.clock.now;
     const checks: number[] = [];

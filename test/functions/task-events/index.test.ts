@@ -282,7 +282,7 @@ test('who ended it is known from its events, and not guessed where they do not s
   expect(audit[1]).not.toHaveProperty('by');
 });
 
-test('the time to the start is that of the first workflow', async () => {
+test('the time to the start is measured at the first workflow', async () => {
   const events = [
     { at: T0, what: 'created' },
     { at: T0 + 1_000, what: 'completed', startedAt: T0 + 40 },
@@ -291,7 +291,7 @@ test('the time to the start is that of the first workflow', async () => {
   expect(metrics[0]).toMatchObject({ TimeToStart: 40, TimeToEnd: 1_000, Completed: 1 });
 });
 
-test('an anonymous task is told without its owner, which is its id', async () => {
+test('an anonymous task is published without its owner, which is its id', async () => {
   const own = { ...fresh, owner: 'task#t' };
   const { audit, details } = await told([[undefined, own]]);
   expect(audit[0]).not.toHaveProperty('owner');
@@ -349,7 +349,7 @@ test('without metrics of each tool, its name is a property of a line and no dime
   expect(metrics[0]._aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server']]);
 });
 
-test('events of different tasks go at the same time, those of one task one after the other', async () => {
+test('events of different tasks go at the same time, events of one task one after the other', async () => {
   const tasks = Array.from({ length: 25 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
   const writes = tasks.flatMap((task) => [[undefined, task] as const, change(task, cancel(T0 + 1))]);
   const open: (() => void)[] = [];
@@ -384,13 +384,13 @@ test('a change whose event waits for another one of its task is delivered again 
   expect(audit).toMatchObject([{ action: 'created' }]);
 });
 
-test('with EventBridge out of reach nothing is told, and all of it is delivered again', async () => {
+test('with EventBridge out of reach nothing is published, and all of it is delivered again', async () => {
   const { audit, metrics, failures } = await told([[undefined, fresh]], () => Promise.reject(new Error(SECRET)));
   expect([audit, metrics, failures]).toEqual([[], [], ['1']]);
   expect(logged()).toMatchObject([{ event: 'events_failed', error: 'Error' }]);
 });
 
-test('a write that changes nothing that is told goes on its own', async () => {
+test('a write that changes nothing that is published goes on its own', async () => {
   const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))], () =>
     expect.unreachable(),
   );
@@ -398,7 +398,7 @@ test('a write that changes nothing that is told goes on its own', async () => {
   expect(imageOf(fresh).status).toEqual({ S: 'working' });
 });
 
-test('after 23 hours a change is told without its event: the stream is about to drop it', async () => {
+test('after 23 hours a change is published without its event: the stream is about to drop it', async () => {
   const refuse = () => Promise.reject(new Error('no'));
   const late = await told([[undefined, fresh]], refuse, 23 * HOUR);
   expect(late.failures).toEqual([]);
@@ -410,7 +410,7 @@ test('after 23 hours a change is told without its event: the stream is about to 
   expect(logged()).toMatchObject([{ event: 'events_failed' }]);
 });
 
-test('a copy from a restored table is one audit line: its changes were told when they happened', async () => {
+test('a copy from a restored table is one audit line: its changes were published before', async () => {
   const done = after(fresh, finish(fresh, returned, undefined, T0 + 9_000));
   const { audit, metrics, entries } = await told([[undefined, done]]);
   expect(audit).toMatchObject([{ action: 'restored', status: 'completed' }]);

@@ -93,7 +93,7 @@ describe('any form and any answer', () => {
     );
   });
 
-  test('the verdict is that of JSON Schema (D-34)', () => {
+  test('the verdict is the same as by JSON Schema (D-34)', () => {
     const near = fc.oneof(
       plain.map(([, value]) => value),
       fc.jsonValue({ maxDepth: 1 }),

@@ -85,7 +85,7 @@ describe('task ids', () => {
     expect(taskKey({ kind: 'anonymous' }, idOf({ kind: 'anonymous' }, 'k'))).toBeDefined();
   });
 
-  test('records lie where they lay: these keys are those of every release', () => {
+  test('records lie where they lay: every release has these keys', () => {
     expect(verifiedKey('https://issuer.example', 'user', 'ann')).toBe('owner#7awjakgvs3ndwz2vm1x84rqj0y');
     expect(sessionPartition('s')).toBe('session#4th7m5jxa5dyhzdw2pehefzwzj');
     expect(executionName('t', 2)).toBe('t-r2');

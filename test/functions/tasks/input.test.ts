@@ -31,7 +31,7 @@ test.each([
   expect(outstanding(waiting(more))).toEqual({});
 });
 
-test('a tool gets the answers by its own names: of two to one name, that of the later round', () => {
+test('a tool gets the answers by its own names: of two to one name, the later one', () => {
   const inputResponses = { 'r10.a': '"new"', 'r9.a': '"old"', 'r1.a.b': '1', 'r1.x\ny': '2', odd: '3', 'xr1.c': '4' };
   const answers = answersByName(waiting({ inputResponses }));
   expect(answers).toEqual({ a: 'new', 'a.b': 1, 'x\ny': 2, odd: 3, 'xr1.c': 4 });

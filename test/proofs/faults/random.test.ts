@@ -100,7 +100,7 @@ describe('a bug is found by random faults', () => {
     expect([...kinds]).toContain(kind);
   });
 
-  test('those of operators, which are planted all at once', async () => {
+  test('the bugs of operators, which are planted all at once', async () => {
     const missing = new Map(Object.entries(operatorBugs));
     const bug: Bug = (real) => Object.values(operatorBugs).reduce((context, { operators }) => operators(context), real);
     const seeds = new Set([1, 10, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)]);

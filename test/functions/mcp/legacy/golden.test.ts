@@ -220,7 +220,7 @@ describe('what a tool returned, as both revisions hand it over (A-21, B-14, F-08
     expect(modern.answer.result.result).toEqual({ ...both, ...modernOnly, resultType: 'complete' });
   });
 
-  test('its own metadata stays, that of the protocol is ours', async () => {
+  test('its own metadata stays, and the server sets the metadata of the protocol', async () => {
     const result = JSON.stringify({ content, _meta: meta });
     const row: Row = { ...rowOf('completed, with a result'), record: set({ status: 'completed', result }) };
     const legacy = await ask(row, 'legacy', 'tasks/result', { taskId });

@@ -178,7 +178,7 @@ describe('ids that a client carries', () => {
   });
 });
 
-test('a client that comes back in a loop is told to wait, and nothing is read for it (E-29)', async () => {
+test('a client that comes back in a loop has to wait, and nothing is read for it (E-29)', async () => {
   const here = legacyServer(sure);
   const { client } = await asking(here);
   const [first = ''] = (await client.listen(undefined)).eventIds;

@@ -119,7 +119,7 @@ describe("a session's own stream", () => {
     expect([heard.length, new Set(heard).size]).toEqual([120, 120]);
   });
 
-  test('asks what is left of several questions, and those of a later round (C-22)', async () => {
+  test('asks what is left of several questions, and what a later round asks (C-22)', async () => {
     const { opened, client, poll, wait } = await polled(two, { third: form('Third?') });
     wait(2_000);
     const first = await client.listen(opened);

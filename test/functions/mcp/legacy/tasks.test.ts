@@ -220,7 +220,7 @@ describe('reading a task', () => {
     }
   });
 
-  test('the revision of the request counts, not that of the task (F-01, F-05, F-11)', async () => {
+  test('the revision of the request counts, not the revision of the task (F-01, F-05, F-11)', async () => {
     const { session, modern, did } = setup();
     const client = await session();
     const old = await client.create();

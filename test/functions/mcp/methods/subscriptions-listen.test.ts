@@ -82,7 +82,7 @@ describe('a listener (E-24 to E-27)', () => {
     expect(statuses).toEqual(['working', 'input_required', 'working']);
   });
 
-  test('that is not valid is told why', async () => {
+  test('that is not valid gets the reason', async () => {
     const { listen, server } = await setup();
     const message = `notifications.taskIds is an array of ${limits.listenTasks} ids at most`;
     for (const ids of ['x', Array.from({ length: limits.listenTasks + 1 }, () => idOf(1))]) {

@@ -6,7 +6,7 @@ import { TASKS } from '../../../support/clients.ts';
 import { clients } from '../support/fake-clients.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
-describe('what is wrong with the arguments is told to the model (A-14):', () => {
+describe('the model learns what is wrong with the arguments (A-14):', () => {
   /** The text of a call whose validator finds this. */
   async function told(errors: Validator['errors']) {
     const fake = fakeServer();

@@ -112,7 +112,7 @@ const tracedCall = (meta: unknown, header?: string) => ({
 test.each<[string, unknown, string | undefined, string | undefined]>([
   ['the one in _meta', { traceparent: META }, undefined, META],
   ['the header', undefined, HEADER, HEADER],
-  ['_meta before the header, which may be that of a proxy', { traceparent: META }, HEADER, META],
+  ['_meta before the header, which a proxy may have set', { traceparent: META }, HEADER, META],
   ['the header if the one in _meta is not valid', { traceparent: 'x' }, HEADER, HEADER],
   ['none', {}, undefined, undefined],
   ['none of a _meta that is no object', 'text', undefined, undefined],

@@ -93,7 +93,7 @@ describe('an integer that JSON rounds is found by its path:', () => {
   });
 });
 
-describe('an error is told', () => {
+describe('an error is sent', () => {
   test('with its code, its data and the id of its request, if there are any', () => {
     const error = new InvalidParams('no', 400);
     expect(errorMessage(undefined, error)).toEqual({

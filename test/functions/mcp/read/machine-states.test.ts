@@ -46,7 +46,7 @@ describe('what a reader sees', () => {
   });
 });
 
-describe('looking at executions', () => {
+describe('reads of executions', () => {
   const PREFIX = 'arn:aws:states:eu-west-1:123456789012:stateMachine:S-';
   function looking(answer: (look: number) => ExecutionState | Error | undefined) {
     const looked: string[] = [];

@@ -46,7 +46,7 @@ test.each<[Partial<TaskRecord>, object | undefined]>([
   expect(audited.map((text) => JSON.parse(text))).toEqual(facts === undefined ? [] : [line]);
 });
 
-test('the result is that of the try which the record names (C-28)', async () => {
+test('the result comes from the try which the record names (C-28)', async () => {
   const asked: unknown[] = [];
   const get = async (key: unknown) => {
     asked.push(key);

@@ -48,7 +48,7 @@ describe('the id of a question (B-19)', () => {
 });
 
 describe('the questions for a 2025-11-25 client are', () => {
-  test('those of the kinds that it declared, each with how often it was refused (B-17)', () => {
+  test('of the kinds that it declared, each with how often it was refused (B-17)', () => {
     const refused = { ...record, refused: { 'r1.a': 2 } };
     expect(questionsFor(refused, call(['elicitation/create', 'roots/list']))).toEqual([
       { key: 'r1.a', request: form, askedAs: shortHash('r1.a#2', 8) },

@@ -100,7 +100,7 @@ test.each(['x', 'é', '中', '🙂', '"', '\n'])('questions leave room for answe
   expect(ask(400_000)).toEqual({ reason: 'InputRequestTooLarge', next: undefined });
 });
 
-test('answers of earlier rounds take room; those of this round do not change the verdict', () => {
+test('answers of earlier rounds take room; answers of this round do not change the verdict', () => {
   const asked = { inputRequests: { a: form }, requestState: 'x'.repeat(110_000) };
   const answered = (key: string, size: number) =>
     waiting(asked, {

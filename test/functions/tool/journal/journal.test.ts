@@ -213,7 +213,7 @@ describe('at most once:', () => {
     const memory = memoryJournal();
     const port = {
       ...memory,
-      // The client of AWS repeats such a write, and its condition does not hold any more.
+      // The client of AWS repeats such a write, and its condition no longer holds.
       write: async (...given: Parameters<typeof memory.write>) => void (await memory.write(...given)),
     };
     const journal = openJournal(event(onStandard), port as unknown as typeof memory);

@@ -45,7 +45,7 @@ describe('variables lie in the entry of the next step', () => {
     expect(await next.runWith(event(again), sorted.context)).toEqual({ n: 2 });
   });
 
-  test('of this round only: those of earlier ones have come with the answers', async () => {
+  test('of this round only: variables of earlier rounds have come with the answers', async () => {
     const port = memoryJournal();
     const entry = { kind: 'step', value: '1', variables: '{"n":"entry"}', order: 9 } as const;
     await port.write(onStandard, { ...entry, name: 'one', round: 1 });
