@@ -1,29 +1,17 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { publish, type TaskEventsContext } from '../../../functions/task-events/index.ts';
-import { auditLine } from '../../../functions/tasks/audit.ts';
+import { expect, test, vi } from 'vitest';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { answer, refuseAnswer, withInputApart } from '../../../functions/tasks/transitions/answers.ts';
-import { askFirst, create, createRefused } from '../../../functions/tasks/transitions/begin.ts';
-import { after, type Change } from '../../../functions/tasks/transitions/change.ts';
+import { askFirst, createRefused } from '../../../functions/tasks/transitions/begin.ts';
+import { after } from '../../../functions/tasks/transitions/change.ts';
 import { cancel, failAsSeen, finish } from '../../../functions/tasks/transitions/end.ts';
 import { confirmStart } from '../../../functions/tasks/transitions/run.ts';
 import { resume } from '../../../functions/tasks/transitions/waits.ts';
-import { imageOf, streamRecord } from './images.ts';
+import { change, fresh, published, SECRET, T0 } from './published.ts';
 
 // The function reads them as it loads.
 vi.hoisted(() => Object.assign(process.env, { EVENT_BUS: 'bus', SERVER_NAME: 'server', METRICS_BY_TOOL: 'true' }));
 
-const T0 = 1_700_000_000_000;
-/** When the stream got the writes. */
-const WRITTEN = T0 + 60_000;
-const HOUR = 3_600_000;
-const SECRET = 'planted-secret';
 const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list', params: { text: SECRET } } } });
-const fresh = create(
-  { owner: 'owner#ann', taskId: 't' },
-  { tool: 'echo', ttl: 1_000, timeout: 600_000, accepts: ['roots/list'], legacy: false },
-  T0,
-);
 const waiting = after(fresh, askFirst(fresh, asked, SECRET, T0 + 1_000));
 const answered = after(waiting, answer(waiting, ['r1.a'], { 'r1.a': SECRET }, T0 + 5_000));
 const returned = { text: JSON.stringify(SECRET), asks: false, isError: false };
@@ -32,52 +20,9 @@ const failed = (reason: string) => ({
   error: { code: -32603, message: SECRET, data: { reason } },
 });
 
-/** What the function tells of these writes, as the changes of a table are delivered. */
-async function told(
-  writes: readonly (readonly [TaskRecord | undefined, TaskRecord | undefined])[],
-  putEvents?: TaskEventsContext['putEvents'],
-  age = 0,
-  byTool = true,
-) {
-  const [audit, metrics, resumed, entries]: [string[], string[], string[], object[]] = [[], [], [], []];
-  const { batchItemFailures } = await publish(
-    { Records: writes.map(([before, now], index) => streamRecord(before, now, index + 1, WRITTEN)) },
-    {
-      server: 'S',
-      metricsByTool: byTool,
-      resume: async ({ taskId }) => void resumed.push(taskId),
-      now: () => WRITTEN + age,
-      audit: (action, facts) => void audit.push(auditLine(action, facts)),
-      print: (lines) => void metrics.push(...lines),
-      putEvents: async (some) => {
-        const accepted = (await putEvents?.(some)) ?? some.map(() => true);
-        entries.push(...some.filter((_entry, index) => accepted[index]));
-        return accepted;
-      },
-    },
-  );
-  return {
-    audit: audit.map((line) => JSON.parse(line)),
-    metrics: metrics.map((line) => JSON.parse(line)),
-    details: entries.map((entry) => JSON.parse((entry as { Detail: string }).Detail)),
-    entries,
-    resumed,
-    text: JSON.stringify([audit, metrics, entries]),
-    failures: batchItemFailures.map(({ itemIdentifier }) => itemIdentifier),
-  };
-}
-const change = (record: TaskRecord, by: Change) => [record, after(record, by)] as const;
-
-beforeEach(() => {
-  vi.spyOn(console, 'error').mockReturnValue(undefined);
-  vi.spyOn(console, 'warn').mockReturnValue(undefined);
-});
-afterEach(() => vi.restoreAllMocks());
-const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(String(line)));
-
 test('a task that asks: its audit lines, metrics and events, with nothing that anyone wrote', async () => {
   const done = after(answered, finish(answered, returned, undefined, T0 + 9_000));
-  const { audit, metrics, details, entries, text } = await told([
+  const { audit, metrics, details, entries, text } = await published([
     ...[[undefined, fresh] as const, [fresh, waiting] as const, [waiting, answered] as const],
     [answered, done],
   ]);
@@ -124,7 +69,7 @@ test('a task that asks: its audit lines, metrics and events, with nothing that a
 test('a task that waits and goes on: audit lines and events, and no metric of an end', async () => {
   const asleep = after(fresh, finish(fresh, { ...returned, waits: { a: { kind: 'more' } } }, SECRET, T0 + 1_000));
   const next = after(asleep, resume(asleep, 'standard', T0 + 2_000));
-  const { audit, metrics, details, text } = await told([
+  const { audit, metrics, details, text } = await published([
     [fresh, asleep],
     [asleep, next],
   ]);
@@ -149,7 +94,7 @@ test.each([
   const working = { ...fresh, round, updatedAt: T0 + 1_000 };
   const more = { ...returned, waits: { more: { kind: 'more' } } } as const;
   const ended = after(working, finish(working, more, SECRET, T0 + 1_000 + took));
-  expect((await told([[working, ended]])).resumed).toEqual(expected);
+  expect((await published([[working, ended]])).resumed).toEqual(expected);
 });
 
 test('a failed task, and one whose arguments were refused: their events, audit lines and metrics', async () => {
@@ -159,7 +104,7 @@ test('a failed task, and one whose arguments were refused: their events, audit l
     { ...fresh, traceparent },
     { ...fresh, taskId: 'u' },
   ];
-  const { audit, metrics, details } = await told([
+  const { audit, metrics, details } = await published([
     change(one, failAsSeen(one, failed('TypeError'), T0 + 1_000)),
     [undefined, createRefused(other, '{}')],
   ]);
@@ -240,7 +185,7 @@ test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
     [{ action: 'input_answered' }],
   ],
 ])('%s: its audit lines', async (_title, write, expected) => {
-  const { audit, text } = await told([write]);
+  const { audit, text } = await published([write]);
   expect(audit).toHaveLength(expected.length);
   expect(audit).toMatchObject(expected);
   for (const [i, line] of audit.entries())
@@ -249,32 +194,14 @@ test.each<[string, readonly [TaskRecord | undefined, TaskRecord], object[]]>([
 });
 
 test('an answer that leaves a question open moves nothing, so it is no event', async () => {
-  const { entries } = await told([change(waiting, answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0))]);
+  const { entries } = await published([change(waiting, answer(waiting, ['r1.a', 'r1.b'], { 'r1.a': '1' }, T0))]);
   expect(entries).toEqual([]);
-});
-
-/** A task that has ended at 20 s, with these events. */
-const measured = async (...events: TaskRecord['events']) =>
-  (await told([[fresh, { ...fresh, status: 'completed', updatedAt: T0 + 20_000, events }]])).metrics[0];
-
-test('the waits for answers add up, each from a question to the last answer to it, or to the end', async () => {
-  const what = (name: 'asked' | 'answered', seconds: number) => ({ at: T0 + seconds * 1_000, what: name }) as const;
-  const once = [what('asked', 1), what('answered', 3), what('answered', 5)];
-  expect(await measured(...once, what('asked', 6), what('answered', 8))).toMatchObject({ TimeWaitingForInput: 6_000 });
-  expect(await measured(...once, what('asked', 17))).toMatchObject({ TimeWaitingForInput: 7_000 });
-  expect(await measured(what('answered', 5))).not.toHaveProperty('TimeWaitingForInput');
-});
-
-test('the time to the start is not known from a later round', async () => {
-  const started = { at: T0 + 9_000, what: 'asked', startedAt: T0 + 8_000 } as const;
-  expect(await measured({ ...started, round: 2 })).not.toHaveProperty('TimeToStart');
-  expect(await measured({ ...started, round: 1 })).toMatchObject({ TimeToStart: 8_000 });
 });
 
 test('who ended it is known from its events, and not guessed where they do not say it', async () => {
   const ended = after(fresh, cancel(T0 + 1));
   const by = { ...ended, events: [{ at: T0 + 1, what: 'cancelled', by: 'operator' } as const] };
-  const { audit } = await told([
+  const { audit } = await published([
     [fresh, by],
     [fresh, { ...ended, events: [] }],
   ]);
@@ -282,25 +209,16 @@ test('who ended it is known from its events, and not guessed where they do not s
   expect(audit[1]).not.toHaveProperty('by');
 });
 
-test('the time to the start is measured at the first workflow', async () => {
-  const events = [
-    { at: T0, what: 'created' },
-    { at: T0 + 1_000, what: 'completed', startedAt: T0 + 40 },
-  ] as const;
-  const { metrics } = await told([[fresh, { ...fresh, status: 'completed', updatedAt: T0 + 1_000, events }]]);
-  expect(metrics[0]).toMatchObject({ TimeToStart: 40, TimeToEnd: 1_000, Completed: 1 });
-});
-
 test('an anonymous task is published without its owner, which is its id', async () => {
   const own = { ...fresh, owner: 'task#t' };
-  const { audit, details } = await told([[undefined, own]]);
+  const { audit, details } = await published([[undefined, own]]);
   expect(audit[0]).not.toHaveProperty('owner');
   expect(details[0]).not.toHaveProperty('owner');
 });
 
 test('other items, deleted ones and records of a later release are left alone', async () => {
   const other = { owner: 'o', taskId: '#slots#0', count: 1 } as unknown as TaskRecord;
-  const { audit, entries, failures } = await told([
+  const { audit, entries, failures } = await published([
     [fresh, undefined],
     [undefined, other],
     [undefined, { ...fresh, status: 'paused' as never }],
@@ -312,7 +230,7 @@ test.each(['owner', 'taskId', 'tool', 'status', 'round', 'createdAt', 'updatedAt
   'an item without %s is no record of a task',
   async (name) => {
     const { [name]: _, ...rest } = fresh;
-    const { audit, failures } = await told([[undefined, rest as TaskRecord]]);
+    const { audit, failures } = await published([[undefined, rest as TaskRecord]]);
     expect([audit, failures]).toEqual([[], []]);
   },
 );
@@ -320,111 +238,18 @@ test.each(['owner', 'taskId', 'tool', 'status', 'round', 'createdAt', 'updatedAt
 test('events of a record that cannot be read are left out, also all of them', async () => {
   const ended = after(fresh, cancel(T0 + 1));
   const events = [...ended.events, 7, { what: 'cancelled', by: 'operator' }] as never;
-  expect((await told([[fresh, { ...ended, events }]])).audit).toMatchObject([{ action: 'cancelled', by: 'workflow' }]);
+  expect((await published([[fresh, { ...ended, events }]])).audit).toMatchObject([
+    { action: 'cancelled', by: 'workflow' },
+  ]);
   const { events: _, ...without } = ended;
-  const { audit } = await told([[fresh, without as TaskRecord]]);
+  const { audit } = await published([[fresh, without as TaskRecord]]);
   expect(audit).toMatchObject([{ action: 'cancelled' }]);
   expect(audit[0]).not.toHaveProperty('by');
 });
 
-test('from the first change that is not accepted on, all are delivered again, and none before it', async () => {
-  const tasks = Array.from({ length: 12 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
-  const calls: number[] = [];
-  const { audit, failures } = await told(
-    tasks.map((task) => [undefined, task] as const),
-    async (some) => {
-      calls.push(some.length);
-      return some.map((_entry, index) => calls.length === 1 || index > 0);
-    },
-  );
-  expect(calls).toEqual([10, 2]);
-  expect(failures).toEqual(['11']);
-  expect(audit.map(({ taskId }) => taskId)).toEqual(tasks.slice(0, 10).map(({ taskId }) => taskId));
-});
-
-test('without metrics of each tool, its name is a property of a line and no dimension', async () => {
-  const { metrics } = await told([[undefined, fresh]], undefined, 0, false);
-  expect(metrics).toHaveLength(1);
-  expect(metrics[0]).toMatchObject({ Server: 'S', Tool: 'echo', Created: 1 });
-  expect(metrics[0]._aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server']]);
-});
-
-test('events of different tasks go at the same time, events of one task one after the other', async () => {
-  const tasks = Array.from({ length: 25 }, (_, index) => ({ ...fresh, taskId: `t${index}` }));
-  const writes = tasks.flatMap((task) => [[undefined, task] as const, change(task, cancel(T0 + 1))]);
-  const open: (() => void)[] = [];
-  const requests: number[] = [];
-  const telling = told(writes, async (some) => {
-    requests.push(some.length);
-    await new Promise<void>((answer) => open.push(answer));
-    return some.map(() => true);
-  });
-  const answerAll = async () => {
-    await vi.waitFor(() => expect(open).toHaveLength(3));
-    for (const answer of open.splice(0)) answer();
-  };
-  await answerAll();
-  await answerAll();
-  const { details, failures } = await telling;
-  expect(requests).toEqual([10, 10, 5, 10, 10, 5]);
-  expect(failures).toEqual([]);
-  const seen = Map.groupBy(details, ({ taskId }) => taskId);
-  expect([...seen.values()].map((all) => all.map(({ status }) => status))).toEqual(
-    Array(25).fill(['working', 'cancelled']),
-  );
-});
-
-test('a change whose event waits for another one of its task is delivered again with it', async () => {
-  const [one, other] = [fresh, { ...fresh, taskId: 'u' }];
-  // The end of the first task would go after the beginning of the second one, which is refused.
-  const writes = [[undefined, one] as const, change(one, cancel(T0 + 1)), [undefined, other] as const];
-  const { audit, entries, failures } = await told(writes, async (some) => some.map((_entry, index) => index === 0));
-  expect(entries).toHaveLength(1);
-  expect(failures).toEqual(['2']);
-  expect(audit).toMatchObject([{ action: 'created' }]);
-});
-
-test('with EventBridge out of reach nothing is published, and all of it is delivered again', async () => {
-  const { audit, metrics, failures } = await told([[undefined, fresh]], () => Promise.reject(new Error(SECRET)));
-  expect([audit, metrics, failures]).toEqual([[], [], ['1']]);
-  expect(logged()).toMatchObject([{ event: 'events_failed', error: 'Error' }]);
-});
-
-test('a write that changes nothing that is published goes on its own', async () => {
-  const { failures, entries } = await told([change(fresh, confirmStart(fresh, T0 + 60_000))], () =>
-    expect.unreachable(),
-  );
-  expect([failures, entries, logged()]).toEqual([[], [], []]);
-  expect(imageOf(fresh).status).toEqual({ S: 'working' });
-});
-
-test('after 23 hours a change is published without its event: the stream is about to drop it', async () => {
-  const refuse = () => Promise.reject(new Error('no'));
-  const late = await told([[undefined, fresh]], refuse, 23 * HOUR);
-  expect(late.failures).toEqual([]);
-  expect(late.audit).toMatchObject([{ action: 'created' }]);
-  expect(late.metrics).toMatchObject([{ Created: 1 }]);
-  expect(logged().at(-1)).toEqual({ event: 'events_given_up', records: 1 });
-  vi.mocked(console.error).mockClear();
-  expect((await told([[undefined, fresh]], refuse, 23 * HOUR - 1)).failures).toEqual(['1']);
-  expect(logged()).toMatchObject([{ event: 'events_failed' }]);
-});
-
 test('a copy from a restored table is one audit line: its changes were published before', async () => {
   const done = after(fresh, finish(fresh, returned, undefined, T0 + 9_000));
-  const { audit, metrics, entries } = await told([[undefined, done]]);
+  const { audit, metrics, entries } = await published([[undefined, done]]);
   expect(audit).toMatchObject([{ action: 'restored', status: 'completed' }]);
   expect([metrics, entries]).toEqual([[], []]);
-});
-
-test('a record that cannot be read holds up none behind it, and makes no task new', async () => {
-  const strange = { ...fresh, createdAt: 1e300 };
-  const { audit, failures } = await told([
-    [undefined, strange],
-    [{ ...fresh, status: 'paused' as never }, waiting],
-    [undefined, { ...fresh, taskId: 'u' }],
-  ]);
-  expect(audit.map(({ taskId, action }) => [taskId, action])).toEqual([['u', 'created']]);
-  expect(failures).toEqual([]);
-  expect(vi.mocked(console.warn).mock.calls).toEqual([['{"event":"change_unreadable","sequenceNumber":"2"}']]);
 });
