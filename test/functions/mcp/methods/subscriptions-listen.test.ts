@@ -1,73 +1,15 @@
-import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Call, Tool } from '../../../../functions/mcp/context.ts';
-import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Call } from '../../../../functions/mcp/context.ts';
 import { subscriptionsListen } from '../../../../functions/mcp/methods/subscriptions-listen.ts';
-import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { fakeServer, manifest } from '../support/fake-server.ts';
-
-const T0 = 1_700_000_000_000;
-const task = { tool: 'optional', ttl: 3_600_000, timeout: 3_600_000, accepts: ['elicitation/create'], legacy: false };
-const idOf = (n: number) => (n < 10 ? String(n).repeat(36) : String(n).padStart(36, '0'));
-const form = {
-  method: 'elicitation/create',
-  params: { message: '?', requestedSchema: { type: 'object', properties: {} } },
-};
-const asked = JSON.stringify({ inputRequests: { sure: form } });
+import { asked, hundredth, idOf, setup, T0, task } from '../support/listener.ts';
 
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => void vi.restoreAllMocks());
 const logged = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line));
 
-/** Two tasks of Ann that work, and a listener. Time passes only while the server sleeps; `at` says what happens when. */
-async function setup(at: Readonly<Record<number, () => unknown>> = {}, holdCap = 5_500) {
-  let now = T0;
-  const due = Object.entries(at).map(([ms, run]) => ({ ms: Number(ms), run }));
-  const fake = fakeServer({
-    manifest: { ...manifest, holdCap },
-    now: () => now,
-    async sleep(ms) {
-      now += ms;
-      while (due[0] !== undefined && now >= T0 + due[0].ms) await due.shift()?.run();
-    },
-  });
-  for (const n of [1, 2]) await fake.server.store.create(create({ owner: 'ann', taskId: idOf(n) }, task, T0));
-  const getMany = vi.spyOn(fake.server.store, 'getMany');
-  const listen = (taskIds?: unknown) => {
-    const call = {
-      ...{ wire: modernWire(manifest.serverInfo), id: 7, method: 'subscriptions/listen', tasks: true, accepts: [] },
-      ...{ principal: { kind: 'verified', key: 'ann', scopes: [] }, params: { notifications: { taskIds } } },
-    } as unknown as Call;
-    return subscriptionsListen(call, fake.server) as Promise<EventStream>;
-  };
-  const change = (n: number, more: Partial<TaskRecord>) =>
-    fake.records.set({ ...(fake.records.get(idOf(n)) as TaskRecord), ...more });
-  const frames = async (...ids: number[]) => {
-    const all: string[] = [];
-    for await (const frame of (await listen(ids.map(idOf))).frames) if (frame !== '') all.push(frame);
-    return all;
-  };
-  const messages = async (...ids: number[]) =>
-    (await frames(...ids)).filter((frame) => frame.startsWith('data')).map((frame) => JSON.parse(frame.slice(6)));
-  return {
-    ...{ ...fake, getMany, listen, frames, messages },
-    elapsed: () => now - T0,
-    pass(ms: number) {
-      now += ms;
-    },
-    change,
-  };
-}
-/** A bound that records of 400 KB can reach, for the rest of this test. */
-function hundredth(): void {
-  const { listenBytes } = limits;
-  Object.assign(limits, { listenBytes: listenBytes / 100 });
-  onTestFinished(() => void Object.assign(limits, { listenBytes }));
-}
 const rounds = (messages: { params?: { inputRequests?: object } }[]) =>
   messages.flatMap(({ params }) => Object.keys(params?.inputRequests ?? {}));
 
@@ -128,44 +70,6 @@ describe('a listener (E-24 to E-27)', () => {
     expect(bytes).toBeLessThan(limits.listenBytes);
     expect(all.filter((frame) => frame.includes('"completed"'))).toHaveLength(1);
     expect(all.at(-1)).toContain('"resultType":"complete"');
-  });
-
-  describe('of results that lie in S3', () => {
-    /** Both tasks have ended with this result, which does not fit its outputSchema: what is sent of it is short. */
-    async function misfits(bytes: number) {
-      const here = await setup();
-      const text = JSON.stringify('x'.repeat(bytes - 2));
-      const sha256 = createHash('sha256').update(text).digest('hex');
-      const result = JSON.stringify({ resultRef: { bytes, sha256 } });
-      for (const n of [1, 2]) here.change(n, { status: 'completed', result, updatedAt: T0 + n });
-      const tool = here.server.tools.get('optional') as Tool;
-      const tools = new Map([['optional', { ...tool, validateOutput: () => false }]]);
-      Object.assign(here.server, { results: { get: async () => text }, tools });
-      vi.spyOn(console, 'warn').mockImplementation(() => {});
-      return here;
-    }
-    const ended = (all: readonly string[]) => all.filter((frame) => frame.includes('"completed"'));
-
-    test('fetches 20 MB at most, however little it sends of them (E-24)', async () => {
-      const { frames } = await misfits(limits.listenBytes * 0.006);
-      hundredth();
-      const all = await frames(1, 2);
-      expect(ended(all)).toHaveLength(1);
-      expect(all.at(-1)).toContain('"resultType":"complete"');
-    });
-
-    test('ends at the next one after half a second of the processor (E-24)', async () => {
-      const { frames } = await misfits(limits.result.inline + 1);
-      let user = 0;
-      const clock = process.threadCpuUsage === undefined ? 'cpuUsage' : 'threadCpuUsage';
-      vi.spyOn(process, clock).mockImplementation(() => {
-        user += limits.listenWork * 1_001;
-        return { user, system: 0 };
-      });
-      const all = await frames(1, 2);
-      expect(ended(all)).toHaveLength(1);
-      expect(all.at(-1)).toContain('"resultType":"complete"');
-    });
   });
 
   test('hears of one task whatever its size', async () => {
@@ -238,79 +142,6 @@ describe('a listener (E-24 to E-27)', () => {
     here.server.store.readMany = async (keys) => (++looks === 2 ? [first] : getMany.call(here.server.store, keys));
     const sent = await here.messages(1);
     expect(sent.flatMap(({ params }) => params?.status ?? [])).toEqual(['working', 'input_required']);
-  });
-
-  test('hears of a result that S3 gives late, and nothing of it before', async () => {
-    const ref = JSON.stringify({ resultRef: { bytes: limits.result.inline + 1, sha256: 'f'.repeat(64) } });
-    const here = await setup({
-      1000: () => here.change(1, { status: 'completed', result: ref, updatedAt: T0 + 1 }),
-      3000: () => here.change(1, { result: '"late"' }),
-    });
-    const all = await here.messages(1);
-    expect(all.map(({ params, result }) => params?.status ?? result?.resultType)).toEqual([
-      ...[undefined, 'working', 'completed', 'complete'],
-    ]);
-    // A look waits for S3 up to its own pace, and here every wait passes.
-    expect(here.elapsed()).toBe(4_000);
-  });
-
-  test('hears of a result in S3 after a report of a tool whose clock is ahead', async () => {
-    const text = JSON.stringify('x'.repeat(limits.result.inline));
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    const ref = JSON.stringify({ resultRef: { bytes: text.length, sha256 } });
-    const here = await setup({
-      1000: () => here.change(1, { statusMessage: 'from the future', updatedAt: T0 + 3_000_000 }),
-      2000: () => here.change(1, { status: 'completed', result: ref, updatedAt: T0 + 2_000 }),
-    });
-    const late = vi.fn(async () => text);
-    Object.assign(here.server, { results: { get: late } });
-    const all = await here.messages(1);
-    expect(all.map(({ params, result }) => params?.status ?? result?.resultType)).toEqual([
-      ...[undefined, 'working', 'working', 'completed', 'complete'],
-    ]);
-    expect(late).toHaveBeenCalledTimes(1);
-  });
-
-  describe('of a task whose questions are in S3, and whose tool has a clock that is ahead,', () => {
-    /** The task asks in round 1, as of this time. */
-    const asking = (updatedAt: number) => {
-      const key = { owner: 'ann', taskId: idOf(1) };
-      const record: TaskRecord = { ...create(key, task, T0), asked, arguments: '{}', status: 'input_required' };
-      const { record: slim, text } = moved(record);
-      return { record: { ...slim, updatedAt }, sha256: (slim.inputRef ?? '').slice(0, 64), text };
-    };
-    const statuses = async (here: Awaited<ReturnType<typeof setup>>) =>
-      (await here.messages(1)).flatMap(({ params }) => params?.status ?? []);
-
-    test('hears of the questions after a later report', async () => {
-      const { record, sha256, text } = asking(T0 + 2_000);
-      const here = await setup({
-        1000: () => here.change(1, { statusMessage: 'from the future', updatedAt: T0 + 3_000_000 }),
-        2000: () => here.change(1, record),
-      });
-      await here.objects.put({ ...record, sha256 }, text);
-      expect(await statuses(here)).toEqual(['working', 'working', 'input_required']);
-    });
-
-    test('hears of them again once an answer was refused (B-19)', async () => {
-      const { record, sha256, text } = asking(T0 + 1_000);
-      const again = { 1000: () => here.change(1, record), 8000: () => here.change(1, { updatedAt: T0 + 8_000 }) };
-      const here = await setup(again, 20_500);
-      await here.objects.put({ ...record, sha256 }, text);
-      expect(await statuses(here)).toEqual(['working', 'input_required', 'input_required']);
-    });
-
-    test('hears no more of them in the next round, however late S3 gives them', async () => {
-      const { record, text } = asking(T0 + 3_000_000);
-      const slow = Promise.withResolvers<string>();
-      const here = await setup({
-        1000: () => here.change(1, record),
-        3000: () => here.change(1, { status: 'working', round: 2, updatedAt: T0 + 3_000 }),
-        4000: () => slow.resolve(text),
-      });
-      vi.spyOn(here.objects, 'get').mockReturnValue(slow.promise);
-      expect(await statuses(here)).toEqual(['working', 'working']);
-    });
   });
 
   test('hears no more of a task that expires', async () => {
