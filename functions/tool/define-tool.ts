@@ -1,6 +1,7 @@
 import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
 import { type Clock, clockOf, type LambdaContext } from './clock.ts';
+import { createTask } from './create-task.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
@@ -20,7 +21,7 @@ import {
   type ToolDefinition,
   type ToolRegistration,
 } from './schema.ts';
-import { createTask, type Task } from './task.ts';
+import type { Task } from './task.ts';
 import { EndedRound, type Ending, openEnding, RoundEnd } from './waits/round-end.ts';
 
 /** How often a run checks whether its task was cancelled, in milliseconds. */

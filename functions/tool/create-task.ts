@@ -1,0 +1,114 @@
+import { answerProblem } from '../tasks/questions/answer-problem.ts';
+import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
+import { type Clock, spareOf } from './clock.ts';
+import { TaskEnded } from './errors.ts';
+import type { Journal } from './journal/journal.ts';
+import { mapSteps } from './journal/map.ts';
+import { doStep, type StepOptions } from './journal/step.ts';
+import type { Question } from './questions.ts';
+import type { RunContext } from './run-context.ts';
+import type { Task } from './task.ts';
+import { type Ending, RoundEnd } from './waits/round-end.ts';
+import { canWait, openWaits } from './waits/waits.ts';
+
+/** What makes the task of a run, besides its event. */
+export interface TaskParts {
+  readonly journal: Journal;
+  readonly ending: Ending;
+  readonly abort: AbortController;
+  readonly context: RunContext;
+  readonly clock: Clock;
+}
+
+export function createTask(event: ToolEvent, { journal, ending, abort, context, clock }: TaskParts): Task {
+  const { task } = event;
+  const { signal } = abort;
+  const { answers } = journal;
+  const asked = new Map<string, number>();
+  const begun = new Set<string>();
+  const checkAlive = () => {
+    if (signal.aborted) throw new TaskEnded();
+    if (ending.begun()) throw new RoundEnd();
+  };
+  const spare = spareOf(clock, task);
+  const waits = openWaits({ event, journal, ending, clock, signal, spare });
+  /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
+  const begin = () => {
+    if (canWait(event) && journal.hasNew() && spare() < 0) ending.endWithMore();
+  };
+  async function step<T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}): Promise<T> {
+    checkAlive();
+    if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
+    begun.add(name);
+    try {
+      const result = await doStep({ journal, clock, signal, begin }, name, work, options);
+      checkAlive();
+      return result as T;
+    } catch (error) {
+      begun.delete(name);
+      throw error;
+    }
+  }
+  return {
+    id: task?.taskId,
+    round: task?.round ?? 1,
+    attempt: task?.attempt ?? 0,
+    deadline: task?.deadline,
+    traceparent: task?.traceparent,
+    signal,
+    accepts: event.accepts,
+    async progress(message, amount) {
+      checkAlive();
+      if (task === undefined) return;
+      const shown = await journal.amountOf(amount ?? {});
+      if (shown !== undefined && !(await context.progress(task, message, shown))) abort.abort(new TaskEnded());
+      checkAlive();
+    },
+    async requireInput(questions) {
+      checkAlive();
+      const all = Object.entries(questions).map(([key, question]) => {
+        const name = nameOf(key, asked);
+        const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
+        return { key, name, question, given };
+      });
+      const open = all.filter(({ given }) => given === undefined);
+      if (open.length > 0) {
+        await ending.end({ questions: Object.fromEntries(open.map(({ name, question }) => [name, question])) });
+      }
+      return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
+    },
+    setVariable: journal.setVariable,
+    getVariable: (name) => journal.getVariable(name) as never,
+    step,
+    map: (name, items, work, options = {}) => mapSteps(step, journal, name, items, work, options),
+    sleep: (name, time) => awaitable(checkAlive, () => waits.sleep(name, time)),
+  };
+}
+
+/** A promise that a tool may await later, when the round has to end already. */
+function awaitable<T>(checkAlive: () => void, wait: () => Promise<T>): Promise<T> {
+  const waiting = (async () => {
+    checkAlive();
+    const found = await wait();
+    checkAlive();
+    return found;
+  })();
+  waiting.catch(() => {});
+  return waiting;
+}
+
+/**
+ * Returns an answer that fits its question; undefined otherwise. Adds the content that an accepted form without fields may
+ * lack. For a call without a task, this is the first check of its answers.
+ */
+function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
+  if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
+  return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
+}
+
+/** The name of a question: a run that asks under the same key again asks another question. */
+function nameOf(key: string, asked: Map<string, number>): string {
+  const times = (asked.get(key) ?? 0) + 1;
+  asked.set(key, times);
+  return times === 1 ? key : `${key}~${times}`;
+}
