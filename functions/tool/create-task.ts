@@ -1,11 +1,10 @@
-import { answerProblem } from '../tasks/questions/answer-problem.ts';
-import type { InputResponse, ToolEvent } from '../tasks/tool-contract.ts';
+import type { ToolEvent } from '../tasks/tool-contract.ts';
 import { type Clock, spareOf } from './clock.ts';
 import { TaskEnded } from './errors.ts';
 import type { Journal } from './journal/journal.ts';
 import { mapSteps } from './journal/map.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
-import type { Question } from './questions.ts';
+import { fitting } from './questions.ts';
 import type { RunContext } from './run-context.ts';
 import type { Task } from './task.ts';
 import { type Ending, RoundEnd } from './waits/round-end.ts';
@@ -36,6 +35,17 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   const begin = () => {
     if (canWait(event) && journal.hasNew() && spare() < 0) ending.endWithMore();
   };
+  /** A tool may begin to await the promise later, when the round has to end already. */
+  function awaited<T>(wait: () => Promise<T>): Promise<T> {
+    const waiting = (async () => {
+      checkAlive();
+      const found = await wait();
+      checkAlive();
+      return found;
+    })();
+    waiting.catch(() => {});
+    return waiting;
+  }
   async function step<T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}): Promise<T> {
     checkAlive();
     if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
@@ -57,6 +67,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     traceparent: task?.traceparent,
     signal,
     accepts: event.accepts,
+    caller: event.caller ?? {},
     async progress(message, amount) {
       checkAlive();
       if (task === undefined) return;
@@ -81,29 +92,19 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     getVariable: (name) => journal.getVariable(name) as never,
     step,
     map: (name, items, work, options = {}) => mapSteps(step, journal, name, items, work, options),
-    sleep: (name, time) => awaitable(checkAlive, () => waits.sleep(name, time)),
+    sleep: (name, time) => awaited(() => waits.sleep(name, time)),
+    until: (name, check, times) => awaited(() => waits.until(step, name, check, times)) as never,
+    async link(name, question, times) {
+      checkAlive();
+      const { answer, ...link } = await waits.link(name, question, times);
+      return { ...link, answer: () => awaited(answer) as never };
+    },
+    async webhook(name, options) {
+      checkAlive();
+      const { received, ...webhook } = await waits.webhook(name, options);
+      return { ...webhook, received: () => awaited(received) as never };
+    },
   };
-}
-
-/** A promise that a tool may await later, when the round has to end already. */
-function awaitable<T>(checkAlive: () => void, wait: () => Promise<T>): Promise<T> {
-  const waiting = (async () => {
-    checkAlive();
-    const found = await wait();
-    checkAlive();
-    return found;
-  })();
-  waiting.catch(() => {});
-  return waiting;
-}
-
-/**
- * Returns an answer that fits its question; undefined otherwise. Adds the content that an accepted form without fields may
- * lack. For a call without a task, this is the first check of its answers.
- */
-function fitting(question: Question<unknown>, answer: InputResponse | undefined): InputResponse | undefined {
-  if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
-  return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }
 
 /** The name of a question: a run that asks under the same key again asks another question. */

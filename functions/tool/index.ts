@@ -14,3 +14,5 @@ export { elicitForm, elicitUrl, type Question, sample } from './questions.ts';
 export type { ArgumentsOf, OutputOf, ToolDefinition, ToolRegistration } from './schema.ts';
 export type { Task } from './task.ts';
 export type { Duration, Until } from './waits/duration.ts';
+export type { Link, LinkAnswer, Received, TimedOut, Webhook, WebhookOptions, Within } from './waits/signals.ts';
+export type { Check, Polling } from './waits/waits.ts';

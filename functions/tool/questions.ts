@@ -1,4 +1,5 @@
-import type { InputRequest } from '../tasks/tool-contract.ts';
+import { answerProblem } from '../tasks/questions/answer-problem.ts';
+import type { InputRequest, InputResponse } from '../tasks/tool-contract.ts';
 import type { ArgumentsOf } from './schema.ts';
 
 /** A question whose answer has type A. The functions below make them. */
@@ -78,4 +79,13 @@ export function sample(
 ): Question<SampleAnswer> {
   const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
   return { method: 'sampling/createMessage', params: { messages, maxTokens, ...more } };
+}
+
+/**
+ * Returns an answer that fits its question; undefined otherwise. Adds the content that an accepted form without fields may
+ * lack. For a call without a task, this is the first check of its answers.
+ */
+export function fitting<A extends InputResponse>(question: InputRequest, answer: A | undefined): A | undefined {
+  if (answer === undefined || answerProblem(question, answer) !== undefined) return undefined;
+  return answer.action === 'accept' && answer.content === undefined ? { ...answer, content: {} } : answer;
 }

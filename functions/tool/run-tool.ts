@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { MAX_TTL } from '../tasks/limits.ts';
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
 import { isQuestion, kindOf } from '../tasks/questions/question.ts';
@@ -7,16 +6,17 @@ import type {
   InputRequest,
   InputRequired,
   InputResponse,
+  Signal,
   ToolEvent,
   ToolReturn,
-  Wait,
 } from '../tasks/tool-contract.ts';
-import { type Clock, clockOf } from './clock.ts';
+import { clockOf } from './clock.ts';
 import type { DefinedTool } from './define-tool.ts';
 import { TaskEnded } from './errors.ts';
 import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import { EndedRound } from './waits/round-end.ts';
+import { endWait, type GivenSignal, skippingClock } from './waits/testing.ts';
 
 export interface RunOptions {
   /**
@@ -43,6 +43,12 @@ export interface RunOptions {
    * @example 'pay'
    */
   readonly crashAfter?: string;
+  /**
+   * What comes for links and webhooks, by their names, when the tool waits for it: an answer, or `{ body }`. `'timeout'`: none
+   * comes, and their time is over. @default the test fails where the tool waits for one
+   * @example { approval: { action: 'accept', content: { ok: true } }, trained: { body: { model: 'm1' } }, review: 'timeout' }
+   */
+  readonly signals?: Readonly<Record<string, GivenSignal>>;
   /** Sleeps end at once, and the tool finds their time passed. @default true @example false */
   readonly skipTime?: boolean;
 }
@@ -91,6 +97,7 @@ export async function runTool<Input>(
   let attempt = Object.keys(journal).length > 0 ? 1 : 0;
   let inputResponses: Record<string, InputResponse> = {};
   let requestState: unknown = null;
+  const signals: Record<string, Signal> = {};
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const run = (): Promise<ToolReturn | EndedRound | typeof CRASH> => {
       const { context, crashed } = fakeRunContext(progress, table, {
@@ -100,10 +107,11 @@ export async function runTool<Input>(
       const event: ToolEvent = {
         name: 'test',
         arguments: JSON.parse(JSON.stringify(args)),
-        ...(!direct && { task: { ...anyTask, round, attempt, deadline, envelope: 1 } }),
+        ...(!direct && { task: { ...anyTask, round, attempt, deadline, envelope: 1, signals: PLACE } }),
         accepts: options.accepts ?? ALL,
         inputResponses,
         requestState,
+        signals,
       };
       return Promise.race([handler.runWith(event, context, clock), crashed]);
     };
@@ -126,7 +134,11 @@ export async function runTool<Input>(
     });
     // A task keeps all answers; a direct call brings only the answers to the last questions.
     inputResponses = { ...(!direct && inputResponses), ...Object.fromEntries(answers) };
-    for (const wait of Object.values(ended?.waits ?? {})) await end(wait, clock);
+    for (const [name, wait] of Object.entries(ended?.waits ?? {})) {
+      const entry = await table.entry(anyTask, { kind: 'wait', name });
+      const signal = await endWait({ name, wait, clock, stored: entry?.value }, options.signals);
+      if (signal !== undefined) signals[name] = signal;
+    }
     requestState = plain.requestState ?? null;
   }
   throw new Error(`The tool still asks or waits after ${MOST_ROUNDS} rounds`);
@@ -145,6 +157,8 @@ function answer(key: string, question: InputRequest, { answers = {}, accepts = A
   return response;
 }
 
+/** What the URLs of links and webhooks are made of in tests. */
+const PLACE = { url: 'https://server.example/signals/test/test', key: 'test' };
 const CRASH = Symbol('The run died');
 const anyTask = { taskId: 'test', owner: 'test', table: 'test', results: 'test', round: 1, attempt: 0, deadline: 0 };
 
@@ -194,23 +208,3 @@ function lastAmount(reports: readonly Amount[]): StoredJournal['reported'] {
 }
 
 const asks = (value: unknown): boolean => typeof value === 'object' && value !== null && 'inputRequests' in value;
-
-/** A clock that a sleep moves, in place of taking the time. */
-function skippingClock(): Clock {
-  let skipped = 0;
-  const now = () => Date.now() + skipped;
-  return {
-    ...clockOf(),
-    now,
-    async sleep(ms, signal) {
-      await turn();
-      if (signal.aborted) throw new TaskEnded();
-      skipped += Math.max(0, ms);
-    },
-  };
-}
-
-/** Waits until the time of a wait is over, by the clock of the test. */
-async function end(wait: Wait, clock: Clock): Promise<void> {
-  if (wait.kind === 'time') await clock.sleep(Math.max(0, wait.until - clock.now()), new AbortController().signal);
-}

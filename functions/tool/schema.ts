@@ -86,7 +86,8 @@ export function registrationOf({ inputSchema, outputSchema, ...rest }: ToolDefin
   };
 }
 
-function jsonSchemaOf(field: string, schema: InputSchema, side: 'input' | 'output'): Schema {
+/** Throws an error that names the field, if it cannot be written as JSON Schema. */
+export function jsonSchemaOf(field: string, schema: InputSchema, side: 'input' | 'output'): Schema {
   if (!isStandardSchema(schema)) return schema as Schema;
   const { vendor, jsonSchema } = schema['~standard'];
   if (jsonSchema === undefined) {

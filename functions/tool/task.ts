@@ -1,8 +1,12 @@
+import type { Caller } from '../tasks/tool-contract.ts';
 import type { MapOptions } from './journal/map.ts';
 import type { StepOptions } from './journal/step.ts';
 import type { AnswerOf, Question } from './questions.ts';
 import type { Amount } from './run-context.ts';
+import type { InputSchema } from './schema.ts';
 import type { Duration, Until } from './waits/duration.ts';
+import type { BodyOf, FormQuestion, Link, TimedOut, Webhook, WebhookOptions, Within } from './waits/signals.ts';
+import type { Check, Polling } from './waits/waits.ts';
 
 /** The context of a run, in a task and in a direct call. */
 export interface Task {
@@ -21,6 +25,8 @@ export interface Task {
   readonly traceparent: string | undefined;
   /** Aborted soon after the task was cancelled, given up or superseded. Pass it to every call that takes a signal. */
   readonly signal: AbortSignal;
+  /** Who called the tool, as far as the server knows: empty for an anonymous caller. */
+  readonly caller: Caller;
   /** The kinds of questions that the caller accepts, as in the contract. */
   readonly accepts: readonly string[];
   /**
@@ -89,4 +95,41 @@ export interface Task {
    * @example await task.sleep('until morning', { until: nextSixOClock }); // a Date, or ms since the epoch
    */
   sleep(name: string, time: Duration | Until): Promise<void>;
+  /**
+   * Checks again and again whether there is something, and returns the first value that is not `undefined` or `false`, as JSON
+   * keeps it; `{ timedOut: true }` if there is none in time. Between checks it waits as `sleep` does. The value is the result of a
+   * step of this name. However many checks there are, the task keeps two entries; each check after a longer wait is a round.
+   * The check runs again in a run that begins again, so it must be safe to repeat. Throws ToolError as `sleep` does.
+   *
+   * @example const export_ = await task.until('exported', () => findExport(id), { every: { minutes: 5 }, within: { hours: 6 } });
+   */
+  until<T>(name: string, check: Check<T>, times: Polling): Promise<T | TimedOut>;
+  /**
+   * Makes a link to a page of the server with a question, for a person who needs no MCP client: give its `url` to them in a step,
+   * or to the client by `elicitUrl`. `answer()` waits for the answer, of days if need be, or until the time is over. Each
+   * person who has the URL can answer. The first answer counts, also if it comes before `answer()`. The question is stored when
+   * the link is made.
+   *
+   * Throws ToolError in a call without a task, and for a time that ends after the deadline of the task.
+   *
+   * @example
+   * const approval = await task.link('approval', elicitForm('Buy it?', { ok: { type: 'boolean' } }), { within: { days: 3 } });
+   * await task.step('mail', () => mail(manager, approval.url));
+   * const { timedOut, action, content, by } = await approval.answer();
+   */
+  link<Content>(name: string, question: FormQuestion<Content>, times: Within): Promise<Link<Content>>;
+  /**
+   * Makes a URL to which another system sends JSON, once, by POST. `received()` waits for it, of days if need be, or until the time
+   * is over. What comes before `received()` counts. Throws ToolError as `link` does, and `received()` if a body does
+   * not fit a Standard Schema.
+   *
+   * @example
+   * const trained = await task.webhook('trained', { within: { hours: 12 }, schema });
+   * await task.step('start', () => startJob(data, trained.url));
+   * const { timedOut, body } = await trained.received();
+   */
+  webhook<const S extends InputSchema | undefined = undefined>(
+    name: string,
+    options: WebhookOptions<S>,
+  ): Promise<Webhook<BodyOf<S>>>;
 }

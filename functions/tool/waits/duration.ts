@@ -2,9 +2,13 @@ import { ToolError } from '../errors.ts';
 
 /** A length of time: the sum of its members, each a number from 0 on. */
 export interface Duration {
+  /** @default 0 @example 3 */
   readonly days?: number;
+  /** @default 0 @example 12 */
   readonly hours?: number;
+  /** @default 0 @example 5 */
   readonly minutes?: number;
+  /** @default 0 @example 30 */
   readonly seconds?: number;
 }
 

@@ -1,11 +1,15 @@
 import { limits } from '../../tasks/limits.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { StoredWait, ToolEvent } from '../../tasks/tool-contract.ts';
+import type { InputRequest, Signal, StoredWait, ToolEvent } from '../../tasks/tool-contract.ts';
+import { signalUrl } from '../../tasks/waits/signal-url.ts';
 import type { Clock } from '../clock.ts';
 import { ToolError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import { type Duration, endOf, type Until } from './duration.ts';
+import { fitting } from '../questions.ts';
+import { type InputSchema, isStandardSchema, jsonSchemaOf, parsedBy } from '../schema.ts';
+import { type Duration, endOf, msOf, type Until } from './duration.ts';
 import type { Ending } from './round-end.ts';
+import type { TimedOut, WebhookOptions, Within } from './signals.ts';
 
 /** The parts of a run that its waits need. */
 export interface WaitingRun {
@@ -18,7 +22,21 @@ export interface WaitingRun {
   readonly spare: () => number;
 }
 
-type StoredOf<K> = Extract<StoredWait, { readonly kind: K }>;
+type StoredOf<K> = StoredWait & { readonly kind: K };
+/** Looks once for what a tool waits for. */
+export type Check<T> = () => T | undefined | false | Promise<T | undefined | false>;
+
+type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+
+export interface Polling extends Within {
+  /** How long it waits between two checks, at least a second. @example { minutes: 5 } */
+  readonly every: Duration;
+}
+
+/** In ms. */
+const SHORTEST_PAUSE = 1_000;
+const NOT_YET = Symbol('The check has found nothing');
+
 export type Waits = ReturnType<typeof openWaits>;
 
 /** Whether the round of a call can end with waits: a task, and a workflow that takes envelopes. */
@@ -51,7 +69,8 @@ export function openWaits({ event, journal, ending, clock, signal, spare }: Wait
     try {
       if (!canWait(event)) return make();
       const found = await ending.decide(journal.once('wait', name, make));
-      if (isObject(found) && found.kind === kind && Number.isFinite(found.until)) return found as StoredOf<K>;
+      if (isObject(found) && found.kind === kind && Number.isFinite(found.until))
+        return found as unknown as StoredOf<K>;
       throw new Error(`${label} was another kind of wait in an earlier run: give each wait its own name`);
     } catch (error) {
       names.delete(name);
@@ -68,7 +87,84 @@ export function openWaits({ event, journal, ending, clock, signal, spare }: Wait
     }
   }
 
+  /** The wait for a signal, with its URL. It is stored first: so an early signal finds it. */
+  async function signalled<K extends 'link' | 'webhook'>(
+    kind: K,
+    name: string,
+    { within }: Within,
+    make: (label: string, until: number) => StoredOf<K>,
+  ) {
+    const label = `${kind === 'link' ? 'Link' : 'Webhook'} '${name}'`;
+    if (!canWait(event)) throw new ToolError(`${label} needs a task: call the tool as a task`);
+    const place = task?.signals;
+    if (place === undefined) {
+      throw new ToolError(`${label} needs a URL of the server, which this task does not have: call the tool again`);
+    }
+    const wait = await stored(kind, label, name, () => make(label, endInTime(label, within)));
+    const signals = event.signals ?? {};
+    const signal = Object.hasOwn(signals, name) ? signals[name] : undefined;
+    /** Returns what has come, or ends the round. */
+    const wanted = async <T>(found: (given: Signal) => T | undefined): Promise<T | TimedOut> => {
+      if (signal !== undefined && 'timedOut' in signal) return { timedOut: true };
+      const fits = signal && found(signal);
+      if (fits !== undefined) return fits;
+      // A signal that does not fit is none. The server has no other for this wait.
+      if (signal !== undefined && clock.now() >= wait.until) return { timedOut: true };
+      return ending.end({ waits: { [name]: { kind, until: wait.until } } });
+    };
+    return { label, wait, wanted, url: signalUrl(place, name) };
+  }
+
   return {
+    /** Asks on a page of the server. */
+    async link(name: string, question: InputRequest, times: Within) {
+      const { wait, wanted, url } = await signalled('link', name, times, (label, until) => {
+        if (question?.method === 'elicitation/create' && question.params?.mode !== 'url') {
+          return { kind: 'link', until, question };
+        }
+        throw new ToolError(`${label} asks by a form: make its question by elicitForm`);
+      });
+      const answer = () => wanted((given) => ('action' in given ? fitting(wait.question, given) : undefined));
+      return { url, until: wait.until, answer };
+    },
+
+    /** Takes what another system sends. */
+    async webhook(name: string, { schema, ...times }: WebhookOptions<InputSchema | undefined>) {
+      const { label, wait, wanted, url } = await signalled('webhook', name, times, (_label, until) => {
+        const wait = { kind: 'webhook', until } as const;
+        return schema === undefined ? wait : { ...wait, schema: jsonSchemaOf('schema', schema, 'input') };
+      });
+      const received = async () => {
+        const found = await wanted((given) => ('body' in given ? given : undefined));
+        if (!('body' in found) || !isStandardSchema(schema)) return found;
+        const fail = (problems: string) => new ToolError(`${label} got what does not fit its schema: ${problems}`);
+        return { ...found, body: await parsedBy(schema, found.body, fail) };
+      };
+      return { url, until: wait.until, received };
+    },
+
+    /** Checks again and again, until there is something. What it finds is the result of a step. */
+    async until<T>(step: Step, name: string, check: Check<T>, { every, within }: Polling) {
+      const label = `Wait '${name}'`;
+      const pause = msOf(`${label}: every`, every);
+      if (pause < SHORTEST_PAUSE) throw new ToolError(`${label}: every is at least a second`);
+      const { until } = await stored('time', label, name, () => ({ kind: 'time', until: endInTime(label, within) }));
+      for (;;) {
+        const isLast = clock.now() >= until;
+        const found = await step(name, async () => {
+          const value = await check();
+          if (value !== undefined && value !== false) return value;
+          if (isLast) return { timedOut: true } as const;
+          throw NOT_YET;
+        }).catch((error: unknown) => {
+          if (error !== NOT_YET) throw error;
+          return NOT_YET;
+        });
+        if (found !== NOT_YET) return found;
+        await reach(name, Math.min(clock.now() + pause, until));
+      }
+    },
+
     async sleep(name: string, time: Duration | Until): Promise<void> {
       const label = `Sleep '${name}'`;
       const { until } = await stored('time', label, name, () => ({ kind: 'time', until: endInTime(label, time) }));
