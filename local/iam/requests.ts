@@ -2,6 +2,7 @@ import { busNameOf } from '../bus-name.ts';
 import { type CallFacts, readInput } from '../faults/index.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import { partitionOf } from '../partition.ts';
+import { machineOfToken } from '../task-token.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
@@ -37,8 +38,11 @@ export function createRequests(
       one(`cloudformation:${operation}`, arn('cloudformation', `stack/${StackName}/local`)),
     // "No permissions are required to perform this operation" (API reference of GetCallerIdentity).
     sts: () => [],
-    states: (operation, { executionArn, stateMachineArn }) =>
-      one(`states:${operation}`, stringOf(executionArn) ?? stringOf(stateMachineArn) ?? '*'),
+    // A token stands for the machine of its task, which `grantTaskResponse` of CDK names.
+    states: (operation, { executionArn, stateMachineArn, taskToken }) => {
+      const named = stringOf(executionArn) ?? stringOf(stateMachineArn) ?? machineOfToken(String(taskToken));
+      return one(`states:${operation}`, named ?? '*');
+    },
     lambda: (_operation, { FunctionName }) => {
       const found = specs.functions.find((spec) => spec.name === FunctionName || spec.arn === FunctionName);
       const named = String(FunctionName);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from '../aws-error.ts';
 import { createOperations, type ExecutionEngine, type Outcome } from './api/operations.ts';
+import { tokenOperations } from './api/tokens.ts';
 import { asStatesError, type StatesError } from './errors.ts';
 import { createExecutionStore, type Execution, nameOf, snapshot, statusChange } from './executions.ts';
 import { createRecorder, newHistory, type Recorder } from './history.ts';
@@ -13,6 +14,7 @@ import { createReplay, type PastCalls, type Replay } from './replay.ts';
 import { restore } from './restore.ts';
 import { runExecution } from './run.ts';
 import { createTimers } from './timers.ts';
+import { createTokens } from './tokens/tokens.ts';
 import type {
   ClosedStatus,
   ExpressFate,
@@ -55,6 +57,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   const timers = createTimers(timeScale, now);
   const store = createExecutionStore(keepClosed);
   const running = new Map<Execution, Live>();
+  const tokens = createTokens();
   const restored = restore(options, store, now());
   const { journal } = restored;
   let lastNumber = store.all().at(-1)?.number ?? 0;
@@ -81,7 +84,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
     const { execution: number, arn, startDate, input, seed } = started;
     const abort = new AbortController();
     const kept = isExpress(spec) ? undefined : journal;
-    const context = { execution: number, seed, since: startDate, timers, now, journal: kept, abort, past };
+    const context = { execution: number, seed, since: startDate, timers, now, journal: kept, tokens, abort, past };
     const replay = createReplay(context);
     const history = newHistory();
     const recorder = createRecorder(history, replay.now);
@@ -168,12 +171,22 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
   }
 
   const abort: ExecutionEngine['abort'] = (execution, reason) => close(execution, 'ABORTED', reason);
-  const operations = createOperations({ machines, store, now, start, abort });
+  const caughtUp = (arn: string) => {
+    const execution = store.get(arn);
+    return execution && (running.get(execution)?.replay.caughtUp ?? Promise.resolve());
+  };
+  const operations = {
+    ...createOperations({ machines, store, now, start, abort }),
+    ...tokenOperations(tokens, caughtUp),
+  };
   const unlessStopped = (operation: Operation): Operation => {
+    // Callers must not see an execution or a task as ended if it continues at the next start.
+    const unavailable = () => new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
     return async (request) => {
-      // Callers must not see an execution as ended if it continues at the next start.
-      if (stopped) throw new AwsError('ServiceUnavailable', 'Step Functions is stopped', 503);
-      return operation(request);
+      if (stopped) throw unavailable();
+      return operation(request).catch((error: unknown) => {
+        throw stopped ? unavailable() : error;
+      });
     };
   };
   return {

@@ -2,6 +2,8 @@ import { asStatesError, StatesError } from './errors.ts';
 import type { Answer, AnsweredRecord, Journal } from './journal/records.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Timers } from './timers.ts';
+import { awaitToken } from './tokens/await-token.ts';
+import type { Tokens } from './tokens/tokens.ts';
 
 /** The answer to a lost call that makes it again: the engine evaluates its Arguments again and sends them. */
 export const AGAIN = Symbol('again');
@@ -47,6 +49,18 @@ export interface Replay {
     make: (attempt: Attempt) => Promise<Answer>,
     waits?: boolean,
   ): Promise<Answer>;
+  /**
+   * Waits for the answer that a client gives for a token: States.Timeout after `milliseconds`, States.HeartbeatTimeout if
+   * no heartbeat comes for `heartbeat` milliseconds. Rejects like `sleep`.
+   */
+  callback(state: string, token: string, times: TokenTimes, signal: AbortSignal): Promise<Answer>;
+  /** Resolves once all recorded answers have been replayed, or it has ended. */
+  readonly caughtUp: Promise<void>;
+}
+
+export interface TokenTimes {
+  readonly milliseconds: number;
+  readonly heartbeat: number;
 }
 
 export interface ReplayContext {
@@ -57,6 +71,7 @@ export interface ReplayContext {
   readonly timers: Timers;
   readonly now: () => number;
   readonly journal: Journal | undefined;
+  readonly tokens: Pick<Tokens, 'open'>;
   /** Ends the execution: no answers follow its abort. The replay aborts if the journal does not match the execution. */
   readonly abort: AbortController;
   /** The journal of an execution that continues. */
@@ -93,6 +108,9 @@ export function createReplay(context: ReplayContext): Replay {
   let replayed = 0;
   // Until all recorded answers have been replayed, no call is made and no timer runs.
   let live = past === undefined;
+  const caughtUp = Promise.withResolvers<void>();
+  if (live) caughtUp.resolve();
+  abort.signal.addEventListener('abort', () => caughtUp.resolve(), { once: true });
   let idle = false;
 
   const settle = (ask: Ask, answer: Answer, at: number) => {
@@ -125,6 +143,7 @@ export function createReplay(context: ReplayContext): Replay {
     live = true;
     // Several may have become due while no process ran: they start in order of time.
     for (const ask of [...open.values()].sort((a, b) => a.due - b.due)) start(ask);
+    caughtUp.resolve();
   };
   const answerNext = () => {
     for (let one = arrived.shift(); one !== undefined; one = arrived.shift()) {
@@ -210,6 +229,21 @@ export function createReplay(context: ReplayContext): Replay {
           attempt.abort(signal.reason);
         };
       }),
+    async callback(state, token, { milliseconds, heartbeat }, signal) {
+      const kept = Promise.withResolvers<void>();
+      kept.promise.catch(() => undefined);
+      try {
+        const given = await wait(state, milliseconds, signal, (_number, due, answer) =>
+          awaitToken(token, { due, heartbeat, kept: kept.promise }, answer, context),
+        );
+        kept.resolve();
+        return given;
+      } catch (reason) {
+        kept.reject(reason);
+        throw reason;
+      }
+    },
+    caughtUp: caughtUp.promise,
   };
 }
 

@@ -105,7 +105,7 @@ export interface ExecutionSnapshot {
 export type Operation = (input: Record<string, unknown>) => Promise<unknown>;
 
 export interface StepFunctions {
-  /** StartExecution, DescribeExecution, StopExecution, ListExecutions, GetExecutionHistory. */
+  /** The operations of the AWS API, by name. */
   operations: Record<string, Operation>;
   executions(): ExecutionSnapshot[];
   /** Resolves once the execution has closed; at once for an unknown one. */

@@ -14,7 +14,7 @@ function machine(id, state, substitutions) {
   const definitionBody = DefinitionBody.fromString(JSON.stringify(definition));
   return new StateMachine(stack, id, { definitionBody, definitionSubstitutions: substitutions });
 }
-const Resource = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
+const Resource = 'arn:aws:states:::ecs:runTask.sync';
 server.addTool('approve', { ...asked, stateMachine: machine('Approve', { Resource }) });
 const TopicArn = '\${Topic}';
 const publish = { Resource: 'arn:aws:states:::sns:publish', Arguments: { TopicArn, Message: 'm' } };
@@ -37,7 +37,7 @@ const { session, call, printed, printedAtStart, until } = developed(REFUSED);
 /** Why each tool cannot run. */
 const REASONS = {
   approve:
-    /state machine 'Shop-Approve\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::lambda:invoke.waitForTaskToken'/,
+    /state machine 'Shop-Approve\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::ecs:runTask.sync'/,
   mail: /AWS::Lambda::Function \(stack Shop, .*Shop\/Mail\/Resource\) names AWS::Lambda::Url \(.*Page\/FunctionUrl\/Resource\)/,
   mail_later: /Shop\/Mail\/Resource\) names AWS::Lambda::Url/,
   report: /Shop\/Report\/Resource\) names AWS::ApiGateway::\w+ \(stack Shop, Other/,

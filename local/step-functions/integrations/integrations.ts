@@ -35,6 +35,7 @@ export interface IntegrationOptions {
 /** The Resources that tasks of a state machine may call. */
 export const INTEGRATIONS = [
   'arn:aws:states:::lambda:invoke',
+  'arn:aws:states:::lambda:invoke.waitForTaskToken',
   'arn:aws:states:::dynamodb:updateItem',
   'arn:aws:states:::states:startExecution.sync',
   'arn:aws:states:::states:startExecution.sync:2',
@@ -44,9 +45,11 @@ export const INTEGRATIONS = [
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
   const { closed, timeScale = 1 } = options;
   const clientOf = clientsOf(options);
+  const invoke = waiting(async (call) => lambdaOutput(await invokeLambda(call, options)));
   const executions = { clientOf, closed, endEventDelivered: endEventDelivery(options), timeScale };
   return {
-    'arn:aws:states:::lambda:invoke': waiting(async (call) => lambdaOutput(await invokeLambda(call, options))),
+    'arn:aws:states:::lambda:invoke': invoke,
+    'arn:aws:states:::lambda:invoke.waitForTaskToken': invoke,
     'arn:aws:states:::dynamodb:updateItem': updateItem(options),
     'arn:aws:states:::states:startExecution.sync': startExecutionSync(executions, false),
     'arn:aws:states:::states:startExecution.sync:2': startExecutionSync(executions, true),

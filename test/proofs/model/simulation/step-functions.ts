@@ -136,5 +136,7 @@ function replayOf(name: string, agenda: Agenda): Replay {
           attempt.abort();
         };
       }),
+    callback: () => Promise.reject(new Error('no machine of the model waits for a token')),
+    caughtUp: Promise.resolve(),
   };
 }
