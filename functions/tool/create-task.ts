@@ -31,9 +31,11 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   };
   const spare = spareOf(clock, task);
   const waits = openWaits({ event, journal, ending, clock, signal, spare });
+  /** How long the longest step of this run has taken, in ms: the next one may take as long. */
+  let longest = 0;
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
   const begin = () => {
-    if (canWait(event) && journal.hasNew() && spare() < 0) ending.endWithMore();
+    if (canWait(event) && journal.hasNew() && spare() < longest) ending.endWithMore();
   };
   /** A tool may begin to await the promise later, when the round has to end already. */
   function awaited<T>(wait: () => Promise<T>): Promise<T> {
@@ -50,8 +52,14 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     checkAlive();
     if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
     begun.add(name);
+    let from: number | undefined;
+    const timed = () => {
+      from ??= clock.now();
+      return work();
+    };
     try {
-      const result = await doStep({ journal, clock, signal, begin }, name, work, options);
+      const result = await doStep({ journal, clock, signal, begin }, name, timed, options);
+      if (from !== undefined) longest = Math.max(longest, clock.now() - from);
       checkAlive();
       return result as T;
     } catch (error) {

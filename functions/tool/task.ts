@@ -59,8 +59,8 @@ export interface Task {
    * the step throws ToolError, in later runs, too, and the work is not done again.
    *
    * A task may work longer than its function may run. When little of that time is left (a tenth, at least 5 s or a quarter, at
-   * most a minute), a run that has done a step does not begin another: it ends, and the next one goes on. A single step must fit
-   * into one run.
+   * most a minute, and as long as its longest step has taken), a run that has done a step does not begin another: it ends, and the
+   * next one goes on. A single step must fit into one run.
    *
    * @throws StepInterrupted by `atMostOnce`, StepLost if its result is gone from S3
    * @example await task.step('pay', () => pay(order), { atMostOnce: true });

@@ -41,10 +41,26 @@ describe('a tool in steps', () => {
   test('works longer than its function may run, and does each step once', async () => {
     const { next, done } = working(30 * SECOND, steps(60));
     expect(await next()).toMatchObject(MORE);
-    expect(done).toHaveLength(26);
+    expect(done).toHaveLength(25);
     expect(await next()).toMatchObject(MORE);
     expect(await next()).toEqual({ result: 'done' });
     expect(done).toEqual(Array.from({ length: 60 }, (_, i) => `${i + 1}`));
+  });
+
+  test('begins no step that takes as long as one before, if less time is left', async () => {
+    const { next, done, clock } = working(15 * MINUTE, async (task) => {
+      for (const name of ['1', '2', '3']) {
+        await task.step(name, () => {
+          done.push(name);
+          clock.time += 5 * MINUTE;
+          clock.rest -= 5 * MINUTE;
+        });
+      }
+      return 'done';
+    });
+    expect(await next()).toMatchObject(MORE);
+    expect(done).toEqual(['1', '2']);
+    expect(await next()).toEqual({ result: 'done' });
   });
 
   test('of one step that takes more than a run begins it, and so does not loop', async () => {
@@ -57,12 +73,12 @@ describe('a tool in steps', () => {
   });
 
   test('ends with the steps of earlier rounds, however little time is left', async () => {
-    const { next, done } = working(30 * SECOND, steps(26));
+    const { next, done } = working(30 * SECOND, steps(25));
     expect(await next()).toEqual({ result: 'done' });
     const { next: again } = working(0, steps(3));
     for (let round = 1; round < 3; round++) await again();
     expect([await again(), await again()]).toEqual([{ result: 'done' }, { result: 'done' }]);
-    expect(done).toHaveLength(26);
+    expect(done).toHaveLength(25);
   });
 
   test('ends its round also where another run stores each step first', async () => {
