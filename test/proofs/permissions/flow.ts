@@ -1,32 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
 import { verbsOn } from '../../bin/tasks/verbs.ts';
-import { type Answer, FORMS, type Headers_, legacySession, modernRequest, openStream } from '../../support/clients.ts';
+import { FORMS, legacySession, openStream } from '../../support/clients.ts';
 import type { Assembly } from './assembly.ts';
-
-type Json = Answer['body'];
-
-/** How long something may take in a cloud in which nothing was refused. */
-const TIMEOUT = 20_000;
-/** The same after a refusal: its consequence is there at once, or there is none. */
-const AFTER_REFUSAL = 3_000;
-const MINUTE = 60_000;
-
-interface Caller {
-  readonly url: string;
-  /** With a token. */
-  readonly headers: Headers_;
-}
-
-interface Deployed extends Caller {
-  readonly cloud: Cloud;
-  readonly lines: readonly string[];
-  /** Waits until `look` says something; throws, with `what`, when it does not. */
-  until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T>;
-}
+import {
+  allAborted,
+  answer,
+  ask,
+  call,
+  type Deployed,
+  type Json,
+  reaches,
+  send,
+  start,
+  stateOf,
+  untilIn,
+} from './deployed.ts';
+import { lost, repairs } from './repairs.ts';
 
 /**
  * Everything this project does, once, against an assembly of ./app.ts: throws at the first thing that a client or an
@@ -50,49 +41,6 @@ export async function everything({
   } finally {
     await cloud.stop();
   }
-}
-
-function untilIn(cloud: Cloud, lines: readonly string[]): Deployed['until'] {
-  const refused = () =>
-    cloud.calls.since().some(({ error }) => error?.startsWith('AccessDenied')) ||
-    lines.some((line) => /^cloud .* may not (?!write its logs)/.test(line));
-  return async (what, look) => {
-    let refusedAt: number | undefined;
-    for (const started = Date.now(); ; await sleep(25)) {
-      const seen = await look();
-      if (seen !== undefined) return seen;
-      if (refused()) refusedAt ??= Date.now();
-      const late = refusedAt === undefined ? Date.now() - started > TIMEOUT : Date.now() - refusedAt > AFTER_REFUSAL;
-      if (late) throw new Error(what);
-    }
-  };
-}
-
-const send = ({ url, headers }: Caller, method: string, params: Record<string, unknown>) =>
-  modernRequest(url, method, params, { headers });
-
-async function ask(caller: Caller, method: string, params: Record<string, unknown>): Promise<Json> {
-  const { status, body } = await send(caller, method, params);
-  if (status !== 200 || body.error !== undefined) throw new Error(`${method}: ${status} ${JSON.stringify(body)}`);
-  return body.result;
-}
-const call = (caller: Caller, name: string, args: object) => ask(caller, 'tools/call', { name, arguments: args });
-const start = async (deployed: Deployed, name: string, args: object): Promise<string> =>
-  (await call(deployed, name, args)).taskId;
-
-function reaches(deployed: Deployed, taskId: string, status: string, more: (task: Json) => boolean = () => true) {
-  return deployed.until(`a task that is ${status}`, async () => {
-    const task = await ask(deployed, 'tasks/get', { taskId });
-    return task.status === status && more(task) ? task : undefined;
-  });
-}
-
-const stateOf = ({ cloud }: Deployed, name: string) =>
-  cloud.stepFunctions.executions().filter((run) => run.name.startsWith(name));
-
-function allAborted(deployed: Deployed, taskId: string) {
-  const over = () => stateOf(deployed, taskId).every(({ status }) => status === 'ABORTED') || undefined;
-  return deployed.until('the runs of a task to stop', over);
 }
 
 /** What stands before the endpoint: the authorizer, for a bad token and for one that lacks the scope of a tool. */
@@ -179,13 +127,6 @@ async function operators(deployed: Deployed): Promise<void> {
   await reaches(deployed, again, 'cancelled');
 }
 
-async function answer(deployed: Deployed, taskId: string): Promise<void> {
-  const { inputRequests } = await reaches(deployed, taskId, 'input_required');
-  const [key = ''] = Object.keys(inputRequests);
-  const inputResponses = { [key]: { action: 'accept', content: { ok: true } } };
-  await send(deployed, 'tasks/update', { taskId, inputResponses });
-}
-
 async function machines(deployed: Deployed): Promise<void> {
   const taskId = await start(deployed, 'machine', { seconds: 15 });
   await reaches(deployed, taskId, 'working', ({ statusMessage }) => statusMessage === 'Pausing');
@@ -233,93 +174,6 @@ async function rotation({ cloud, url, headers, lines, until }: Deployed): Promis
   await until('the signing key to be rotated', () => lines.find((line) => /Rotation.*signing_key_rotated/.test(line)));
   const { status } = await request('ping');
   if (status !== 200) throw new Error(`a session after a rotation: ${status}`);
-}
-
-async function repairs(deployed: Deployed): Promise<void> {
-  const { cloud, lines, until } = deployed;
-  const caller = 'ServerEndpoint';
-  const dies = () => cloud.faults.add({ service: 'states', operation: 'StartExecution', caller, do: 'killWorker' });
-  const sweep = () => cloud.schedules.fire('ServerReconcilerSweep');
-
-  // A run ends outside its workflow: an event, or none that arrives, and then a letter.
-  const ends = async () => {
-    const taskId = await start(deployed, 'work', { spin: true });
-    await until('a run', () => stateOf(deployed, taskId)[0]);
-    const [run] = stateOf(deployed, taskId);
-    await new SFNClient(clientConfig(cloud)).send(new StopExecutionCommand({ executionArn: run?.arn }));
-    return taskId;
-  };
-  await reaches(deployed, await ends(), 'failed');
-  cloud.faults.add({ service: 'events', operation: 'Deliver', do: { error: 'Gone', status: 400 } });
-  await ends();
-  await until('a dead letter', () => [...cloud.queues.values()].flat()[0]);
-
-  // Answered, and not started again; still running a minute later; overdue. What they were called with lies in S3, for
-  // the sweep, and for an endpoint that did not put it there.
-  const note = 'x'.repeat(5_000);
-  const asking = await start(deployed, 'work', { ask: true, note });
-  const later = await start(deployed, 'work', { ask: true, note });
-  await reaches(deployed, asking, 'input_required');
-  dies();
-  await answer(deployed, asking).catch(() => undefined);
-  const running = await start(deployed, 'work', { spin: true });
-  await until('a run', () => stateOf(deployed, running)[0]);
-  // A tool that is a state machine: the sweep looks at its execution, too.
-  const machine = await start(deployed, 'machine', { seconds: 36_000 });
-  await until('the machine to run', () => (stateOf(deployed, machine).length === 2 ? true : undefined));
-  cloud.clock.advance(MINUTE);
-  await sweep();
-  await until('the sweep to start a round', () => stateOf(deployed, `${asking}-r2`)[0]);
-  await answer(deployed, later);
-  await reaches(deployed, later, 'completed');
-  await until('metrics', () => lines.find((line) => /Reconciler.*"Sweep":1/.test(line)));
-  const looked = cloud.calls
-    .since()
-    .filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
-  if (!looked.some(({ caller: by }) => by.includes('Reconciler'))) throw new Error('the sweep looked at no run');
-  cloud.clock.advance(6 * MINUTE);
-  await sweep();
-  // A refused look shows nothing, and the workflow looks at its machine, too.
-  const looks = () =>
-    cloud.calls.since().filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
-  const atMachine = () =>
-    looks().find(
-      ({ caller: by, input }) => /Reconciler/.test(by) && /execution:[^"]*Machine/.test(JSON.stringify(input)),
-    );
-  await until('the sweep to look at the machine', atMachine);
-  await ask(deployed, 'tasks/cancel', { taskId: machine });
-  cloud.clock.advance(3_600_000);
-  await sweep();
-  await allAborted(deployed, running);
-  await send(deployed, 'tasks/get', { taskId: running });
-}
-
-/** The machine of a tool has ended, and its workflow cannot store what it returned or asks: the reconciler does. */
-async function lost(deployed: Deployed): Promise<void> {
-  for (const [asks, status] of [
-    [false, 'completed'],
-    [true, 'input_required'],
-  ] as const) {
-    await lostOnce(deployed, asks, status);
-  }
-}
-
-async function lostOnce(deployed: Deployed, asks: boolean, status: string): Promise<void> {
-  const refused = { error: 'ServiceException', status: 500 };
-  const caller = 'ServerMachineRole';
-  const fault = deployed.cloud.faults.add({
-    service: 'lambda',
-    operation: 'Invoke',
-    caller,
-    do: refused,
-    times: 1_000,
-  });
-  const taskId = await start(deployed, 'machine', { seconds: 1, filler: 'x'.repeat(2_000), ask: asks });
-  await deployed.until('a workflow that cannot store a result', () => fault.hits || undefined);
-  const workflow = stateOf(deployed, taskId).find(({ status }) => status === 'RUNNING');
-  await new SFNClient(clientConfig(deployed.cloud)).send(new StopExecutionCommand({ executionArn: workflow?.arn }));
-  await reaches(deployed, taskId, status);
-  fault.remove();
 }
 
 /** What an operator reads. */
