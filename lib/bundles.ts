@@ -7,6 +7,7 @@ import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct, IConstruct } from 'constructs';
 import { isRepeatable, type Manifest, type ToolEntry } from '../functions/mcp/manifest.ts';
 import type { KnownTool } from '../functions/reconciler/index.ts';
+import type { Shown } from '../functions/signals/context.ts';
 import { isLoopback, type OAuth } from './auth/auth.ts';
 import { bundled, type ServerFunction, serverCode } from './server-code.ts';
 import { validatorsCode } from './tools/validators.ts';
@@ -56,6 +57,13 @@ export function bundleReconciler<T>(tools: readonly ToolEntry[], use: Use<T>): T
     engine === undefined ? [] : [{ name, engine, stateMachine, repeatable: isRepeatable(tool) }],
   );
   return bundle('reconciler', { 'tools.json': JSON.stringify(known) }, use);
+}
+
+/** Bundles the function of signals, with what its page shows beside it. */
+export function bundleSignals<T>({ serverInfo, tools }: Pick<Manifest, 'serverInfo' | 'tools'>, use: Use<T>): T {
+  const titles = tools.flatMap(({ name, title }) => (title === undefined ? [] : [[name, title] as const]));
+  const shown: Shown = { server: serverInfo.title ?? serverInfo.name, titles: Object.fromEntries(titles) };
+  return bundle('signals', { 'shown.json': JSON.stringify(shown) }, use);
 }
 
 /** Bundles the authorizer, with the scopes that tools need beside it. An issuer on this machine needs another build. */

@@ -13,7 +13,7 @@ import type { Engine } from '../functions/tasks/engines.ts';
 import { mcpApi, SIGNALS } from './api/rest-api.ts';
 import type { Auth } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
-import { BundledCode, bundleEndpoint, bundleReconciler } from './bundles.ts';
+import { BundledCode, bundleEndpoint, bundleReconciler, bundleSignals } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
 import { ServerAlarms } from './monitoring/alarms.ts';
 import { serverDashboard } from './monitoring/dashboard.ts';
@@ -26,6 +26,7 @@ import { markServer } from './operators/server-mark.ts';
 import { Reconciler } from './reconciler.ts';
 import type { McpTaskServerProps } from './server-props.ts';
 import { keyRotation, publicUrlOf, serverSettings, sweepChecksPerSecond, workflowLogLevel } from './server-settings.ts';
+import { Signals } from './signals.ts';
 import { admitServices } from './storage/kms-grants.ts';
 import type { StorageProps } from './storage/log-group.ts';
 import { resultBucket } from './storage/result-bucket.ts';
@@ -99,8 +100,15 @@ export class McpTaskServer extends ServerMetrics {
     this.endpoint = endpoint.function;
     acknowledgeServer(this, props);
     const publicUrl = publicUrlOf(props);
+    const signals = new Signals(this, 'Signals', {
+      code: new BundledCode((use) => bundleSignals({ ...settings, tools: this.#tools.entries }, use)),
+      table,
+      results,
+      storage,
+    });
     const { api, url } = mcpApi(this, {
       handler: this.endpoint,
+      signals: signals.function,
       timeout,
       auth,
       tools: () => this.#tools.entries,

@@ -13,6 +13,7 @@ export const PREBUILT = 'prebuilt';
 export const SERVER_FUNCTIONS = {
   endpoint: 'functions/mcp/lambda.ts',
   reconciler: 'functions/reconciler/lambda.ts',
+  signals: 'functions/signals/lambda.ts',
   authorizer: 'functions/authorizer/lambda.ts',
   authorizerOnLoopback: 'functions/authorizer/lambda-loopback.ts',
   rotation: 'functions/rotation/index.ts',

@@ -6,11 +6,8 @@ import { InputLost } from '../tasks/s3/input-store.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
 import type { RunContext } from './ports.ts';
 
-/** What a reader of input needs. */
-export type ReadContext = Pick<RunContext, 'store' | 'inputs' | 'log' | 'now'>;
-
 /** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */
-export async function wholeInput(record: TaskRecord, context: ReadContext): Promise<TaskRecord> {
+export async function wholeInput(record: TaskRecord, context: RunContext): Promise<TaskRecord> {
   try {
     return await context.inputs.whole(record);
   } catch (error) {
@@ -24,7 +21,7 @@ export async function wholeInput(record: TaskRecord, context: ReadContext): Prom
 }
 
 /** The record, with its questions from S3 if it waits. Throws Unavailable. */
-export async function withQuestions(record: TaskRecord, context: ReadContext): Promise<TaskRecord> {
+export async function withQuestions(record: TaskRecord, context: RunContext): Promise<TaskRecord> {
   return record.status === 'input_required' && record.asked === undefined ? wholeInput(record, context) : record;
 }
 
@@ -37,7 +34,8 @@ export async function storeInput(
   await context.inputs.put(record, text).catch((error: unknown) => unavailable(error, 'storing input', context));
 }
 
-function unavailable(error: unknown, where: string, { log }: Pick<RunContext, 'log'>): never {
+/** Throws an outage of S3 as Unavailable, and anything else as it is. */
+export function unavailable(error: unknown, where: string, { log }: Pick<RunContext, 'log'>): never {
   if (!(error instanceof ResultStoreError)) throw error;
   log('unexpected_error', { where, ...errorFacts(error) });
   throw new Unavailable(error);

@@ -10,10 +10,16 @@ import { withInputApart } from '../tasks/transitions/answers.ts';
 import { after, type Change, isTerminal } from '../tasks/transitions/change.ts';
 import { receive } from '../tasks/transitions/waits.ts';
 import { type StoredSignal, storedSignal } from '../tasks/waits/signals.ts';
-import { type ReadContext, storeInput, wholeInput } from './read.ts';
+import type { EngineContext, RunContext } from './ports.ts';
+import { storeInput, unavailable } from './read.ts';
 
 /** After this many lost races with other writers, the caller gets an error and may try again. */
 const ATTEMPTS = 25;
+
+/** What storing a signal needs from outside. */
+export interface ReceiveContext extends Pick<EngineContext, 'inputs' | 'log' | 'now'> {
+  readonly store: Pick<RunContext['store'], 'get' | 'applyBlind'>;
+}
 
 /** What a front end says of the signal that it hands in. */
 export interface Receiving {
@@ -39,23 +45,24 @@ export type Received =
 /**
  * Stores the signal for a wait, by one conditional write. The first signal counts; after a lost race the new record decides. It
  * starts no run: see `resumeRound`. A large signal MUST be in S3 before the record refers to it (docs/crash-table.md, row 25).
- * Throws InvalidParams if there is no room for it, Unavailable, InternalError.
+ * Throws InvalidParams if there is no room for it, InputLost, Unavailable, InternalError.
  *
  * @returns undefined if `read` returns that
  */
-export async function receiveSignal(receiving: Receiving, context: ReadContext): Promise<Received | undefined> {
+export async function receiveSignal(receiving: Receiving, context: ReceiveContext): Promise<Received | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const record = await receiving.read();
     if (record === undefined) return undefined;
     const now = context.now();
     const over = overAt(record, now);
-    const whole = over ? record : await wholeInput(record, context);
+    const whole = over
+      ? record
+      : await context.inputs.whole(record).catch((error: unknown) => unavailable(error, 'reading input', context));
     const signal = receiving.signal(now);
     const known = storedSignal(whole, receiving.name)?.signal;
     if (known !== undefined && isSame(known, signal)) return { outcome: 'stored', record, signal: known };
-    // Its input may have been lost meanwhile.
-    if (known !== undefined || over || isTerminal(whole.status) || now >= receiving.until) {
-      return { outcome: 'over', record: whole, ...(known && { signal: known }) };
+    if (known !== undefined || over || now >= receiving.until) {
+      return { outcome: 'over', record, ...(known && { signal: known }) };
     }
     const stored = { round: record.round, ...(record.status === 'working' && { early: true as const }), signal };
     const { change, apart } = added(record, whole, receiving.name, stored, now);

@@ -23,6 +23,9 @@ export const SORT_KEYS = {
 /** Comes after all sort keys above, and before every id of a task. */
 export const BEFORE_TASKS = '$';
 
+/** The partitions of records, as policies name them: see `newTaskKey`. */
+export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
+
 /**
  * The runs of a task write into this partition, not into the record's: IAM can tell the two apart by the
  * partition key, and the credentials of a tool may only write here.
@@ -82,6 +85,23 @@ export const RUN_WRITES = [
   'progress',
   'progressTotal',
   'expiresAt',
+] as const;
+
+/** What the write of a signal names (`receive` in `transitions/waits.ts`). */
+export const RECEIVED = [
+  'owner',
+  'taskId',
+  'status',
+  'round',
+  'inputResponses',
+  'inputRef',
+  'asked',
+  'arguments',
+  'signalled',
+  'early',
+  'dueAt',
+  'updatedAt',
+  'events',
 ] as const;
 
 /**

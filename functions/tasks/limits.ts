@@ -119,6 +119,8 @@ export const limits = {
    * took less time is followed by the next one at the sweep, and not at once: its tool may wait for nothing, again and again.
    */
   waits: { name: 64, ofRound: 20, bytes: 10 * KB, inside: 10 * SECOND, quick: { rounds: 10, took: 2 * SECOND } },
+  /** A signal: bytes of its body, and characters of the name that a person gives. */
+  signal: { body: 32 * KB, by: 100 },
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */

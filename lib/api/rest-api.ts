@@ -23,6 +23,8 @@ import { webAcl } from './web-acl.ts';
 
 export interface McpApiProps {
   readonly handler: IFunction;
+  /** Gets the signals for links and webhooks. */
+  readonly signals: IFunction;
   /** The timeout of the handler. */
   readonly timeout: Duration;
   readonly auth: Auth;
@@ -42,13 +44,17 @@ export interface McpApi {
 const STAGE = 'v1';
 /** The path of links and webhooks. */
 export const SIGNALS = 'signals';
+/** What is behind it: `functions/signals/place.ts`. */
+const SIGNAL_PATH = ['{owner}', '{taskId}', '{name}', '{mac}'];
+/** Signals a second, so that a flood of them leaves Lambda and the table to clients. */
+const SIGNALS_RATE = { rateLimit: 200, burstLimit: 400 };
 
 /**
  * The API (docs/architecture/requests.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
  * an edge API, cuts an idle stream after 30 s.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
-  const { handler, timeout, auth, publicUrl, tools, operation } = props;
+  const { handler, signals, timeout, auth, publicUrl, tools, operation } = props;
   const { domain, waf, throttling } = operation;
   const { rateLimit = 1_000, burstLimit = 2_000 } = throttling ?? {};
   if (!(rateLimit > 0 && Number.isInteger(burstLimit) && burstLimit > 0)) {
@@ -62,6 +68,12 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
       tracingEnabled: true,
       throttlingRateLimit: rateLimit,
       throttlingBurstLimit: burstLimit,
+      methodOptions: {
+        [`/${SIGNALS}/${SIGNAL_PATH.join('/')}/ANY`]: {
+          throttlingRateLimit: Math.min(rateLimit, SIGNALS_RATE.rateLimit),
+          throttlingBurstLimit: Math.min(burstLimit, SIGNALS_RATE.burstLimit),
+        },
+      },
       ...accessLog(scope, operation),
     },
     ...(domain && domainProps(domain)),
@@ -86,6 +98,9 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'PATCH']) mcp.addMethod(method, integration, options);
   // A preflight of a browser has no credentials.
   mcp.addMethod('OPTIONS', integration);
+  // The HMAC in the path is the key. Calls with a token or a signature come from clients, and not from these senders.
+  const signal = SIGNAL_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(SIGNALS));
+  signal.addMethod('ANY', new LambdaIntegration(signals, { timeout: Duration.seconds(20), allowTestInvoke: false }));
   return { api, url };
 }
 

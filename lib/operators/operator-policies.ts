@@ -6,7 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ANSWERED, ENDED, INDEXES, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
+import { ANSWERED, ENDED, INDEXES, OWNERS, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
@@ -34,9 +34,6 @@ export interface OperatorPolicies {
    */
   readonly payload: ManagedPolicy;
 }
-
-/** The partitions of tasks, without the partitions of reports: `functions/tasks/ids.ts`. */
-const OWNERS = ['task#*', 'session#*', 'owner#*'];
 
 /** Makes the policies directly in `scope`. They cost nothing, and no role has them until you attach them. */
 export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps): OperatorPolicies {

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { targetOf } from '../loopback.ts';
 import { partitionOf } from '../partition.ts';
 import type { AuthorizerContext } from './authorizers.ts';
-import type { Api, Route } from './routes.ts';
+import { type Api, parametersIn, type Route } from './routes.ts';
 
 export interface RoutedRequest {
   readonly api: Api;
@@ -21,6 +21,7 @@ export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): API
   const multiValueHeaders = headersOf(request);
   const multiValueQuery = queryOf(new URLSearchParams(query));
   const { route, body } = routed;
+  const parameters = parametersIn(route.resource, path) ?? {};
   return {
     resource: route.resource,
     path,
@@ -29,7 +30,7 @@ export function proxyEvent(request: IncomingMessage, routed: RoutedRequest): API
     multiValueHeaders,
     queryStringParameters: multiValueQuery && lastOf(multiValueQuery),
     multiValueQueryStringParameters: multiValueQuery,
-    pathParameters: null,
+    pathParameters: Object.keys(parameters).length > 0 ? parameters : null,
     stageVariables: null,
     requestContext: requestContext(request, path, routed),
     // No binary media types are configured: every body is text.

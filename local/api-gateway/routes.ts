@@ -88,8 +88,8 @@ function readRoute(
   if (ApiKeyRequired !== false) throw unknownValue(resource, 'ApiKeyRequired', ApiKeyRequired);
   const path = pathOf(String(ResourceId));
   if (path === undefined) throw unknownValue(resource, 'ResourceId', ResourceId);
-  // Every path here is literal.
-  if (path.includes('{')) throw unknownValue(resource, 'ResourceId', path);
+  // A greedy part, of several segments, is not known here.
+  if (path.includes('+}')) throw unknownValue(resource, 'ResourceId', path);
   const authorization = readAuthorization(resource, authorizers);
   const base = {
     resource: path,
@@ -125,14 +125,32 @@ function readProxy(resource: Resource): Pick<FunctionRoute, 'functionArn' | 'str
   return { functionArn: uri[1], streaming, timeoutMs: numberOf(TimeoutInMillis) ?? 29_000 };
 }
 
-/** Finds the route for a request: one method wins over ANY. The path alone picks the resource. */
+/**
+ * Finds the route for a request: one method wins over ANY. The path alone picks the resource; a literal path wins over one with
+ * parameters.
+ */
 export function matchRoute(routes: readonly Route[], method: string, path: string): Route | undefined {
-  const ofPath = routes.filter(({ resource }) => segmentsOf(resource) === segmentsOf(path));
+  const fitting = routes.filter(({ resource }) => parametersIn(resource, path) !== undefined);
+  const literal = fitting.filter(({ resource }) => !resource.includes('{'));
+  const ofPath = literal.length > 0 ? literal : fitting;
   return ofPath.find((route) => route.method === method) ?? ofPath.find((route) => route.method === 'ANY');
 }
 
-const segmentsOf = (path: string): string =>
-  path
-    .split('/')
-    .filter((segment) => segment !== '')
-    .join('/');
+/** The parameters of a path by name. Undefined: the path is of another resource. */
+export function parametersIn(resource: string, path: string): Readonly<Record<string, string>> | undefined {
+  const [names, parts] = [segmentsOf(resource), segmentsOf(path)];
+  if (names.length !== parts.length) return undefined;
+  const pairs = names.map((name, i) => [/^\{(.+)\}$/.exec(name)?.[1], name, parts[i] ?? ''] as const);
+  if (!pairs.every(([parameter, name, part]) => parameter !== undefined || name === part)) return undefined;
+  return Object.fromEntries(pairs.flatMap(([parameter, , part]) => (parameter ? [[parameter, decoded(part)]] : [])));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const segmentsOf = (path: string): string[] => path.split('/').filter((segment) => segment !== '');

@@ -39,13 +39,14 @@ describe('oauth', () => {
   const template = Template.fromStack(makeStack(protectedBy, { publicUrl }, ['ops:deploy']));
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-  test('only preflights, the metadata and nothing else are open', () => {
+  test('only preflights, the metadata and signals, whose URL is the key, are open', () => {
     expect(methods(template)).toEqual(
       [
         [`GET ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`GET ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
+        ['ANY /signals/{owner}/{taskId}/{name}/{mac}', 'NONE', 'AWS_PROXY'],
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
         ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
@@ -191,10 +192,11 @@ test('a scope that Auth.oauth() is given twice takes nothing away from a tool (G
   expect(neededScopes('t', ['mcp'], twice)).toBeUndefined();
 });
 
-test('iam: everything but the preflight is signed, and there is nothing of OAuth', () => {
+test('iam: everything but the preflight and signals is signed, and there is nothing of OAuth', () => {
   const template = Template.fromStack(makeStack(Auth.iam()));
   expect(methods(template)).toEqual(
     [
+      ['ANY /signals/{owner}/{taskId}/{name}/{mac}', 'NONE', 'AWS_PROXY'],
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
       ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),

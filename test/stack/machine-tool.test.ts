@@ -37,6 +37,7 @@ describe('the template', () => {
     expect(functions.map(({ Properties }) => Properties.Description)).toEqual([
       expect.stringContaining('Rotates the key'),
       expect.stringContaining('MCP endpoint'),
+      expect.stringContaining('Takes signals'),
       expect.stringContaining('Settles MCP tasks'),
       expect.stringContaining('Publishes the changes'),
     ]);

@@ -111,6 +111,7 @@ test('a key of the customer is used by way of the services that use it, and by n
   const [letters, runs] = ['sqs: Decrypt GenerateDataKey', 'states: Decrypt'];
   expect(keyUses(stack)).toEqual({
     ServerEndpoint: [table, read, write, 'secretsmanager: Decrypt', runs],
+    ServerSignals: [table, read, write],
     ServerSigningKey: ['secretsmanager: Decrypt GenerateDataKey'],
     ServerTaskEvents: [table, read, write, letters],
     ServerReconciler: [table, read, write, runs, letters],

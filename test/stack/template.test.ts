@@ -61,9 +61,11 @@ describe('the template', () => {
     expect(used.filter((resource) => /aws-sdk:lambda/.test(resource ?? ''))).toEqual([]);
   });
 
-  test('the API is regional, and every method streams', () => {
+  test('the API is regional, and every method of the endpoint streams', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', { EndpointConfiguration: { Types: ['REGIONAL'] } });
-    const methods = Object.values(template.findResources('AWS::ApiGateway::Method')).map((m) => m.Properties);
+    const all = Object.values(template.findResources('AWS::ApiGateway::Method')).map((m) => m.Properties);
+    const methods = all.filter(({ HttpMethod }) => HttpMethod !== 'ANY');
+    expect(all.length - methods.length).toBe(1);
     expect(methods.map((m) => m.HttpMethod).sort()).toEqual(['DELETE', 'GET', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
     for (const method of methods) {
       expect(method.Integration.ResponseTransferMode).toBe('STREAM');
@@ -238,17 +240,22 @@ test.each([
   [{}],
   [{ inlineWindow: Duration.seconds(1), holdCap: Duration.seconds(1) }],
   [{ inlineWindow: Duration.seconds(25), holdCap: Duration.seconds(200) }],
-])('API Gateway waits longer than the endpoint may run, which says more than a 504: %j', (windows) => {
+])('API Gateway waits longer than a function may run, which says more than a 504: %j', (windows) => {
   const stack = new Stack(new App(), 'S');
   new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), ...windows });
   const { Resources } = Template.fromStack(stack).toJSON();
   const all = Object.values(Resources as Record<string, { Properties: Record<string, never> }>);
-  const [endpoint] = all.filter(({ Properties }) => String(Properties?.Description).startsWith('MCP endpoint'));
+  const timeoutOf = (description: string) =>
+    all.flatMap(({ Properties }) => {
+      const { Description, Timeout } = (Properties ?? {}) as { Description?: string; Timeout?: number };
+      return Description?.startsWith(description) ? [Number(Timeout) * 1_000] : [];
+    })[0] ?? Number.NaN;
   const timeouts = all.flatMap(({ Properties }) => {
-    const { Integration } = (Properties ?? {}) as { Integration?: { Type: string; TimeoutInMillis?: number } };
-    return Integration?.Type === 'AWS_PROXY' ? [Integration.TimeoutInMillis ?? 29_000] : [];
+    type Method = { HttpMethod?: string; Integration?: { Type: string; TimeoutInMillis?: number } };
+    const { HttpMethod, Integration } = (Properties ?? {}) as Method;
+    if (Integration?.Type !== 'AWS_PROXY') return [];
+    return [[HttpMethod === 'ANY' ? 'Takes signals' : 'MCP endpoint', Integration.TimeoutInMillis ?? 29_000] as const];
   });
-  expect(timeouts.length).toBeGreaterThan(0);
-  const { Timeout } = (endpoint?.Properties ?? {}) as { Timeout?: number };
-  for (const timeout of timeouts) expect(timeout).toBeGreaterThan(Number(Timeout) * 1_000);
+  expect(timeouts.length).toBeGreaterThan(1);
+  for (const [of, timeout] of timeouts) expect(timeout, of).toBeGreaterThan(timeoutOf(of));
 });

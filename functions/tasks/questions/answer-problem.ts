@@ -54,18 +54,28 @@ function rootsProblem(answer: Json): Problem {
     : `roots must be a list of objects with a string 'uri'`;
 }
 
-/** Properties the form does not have are fine: examples of the specification send some (X-11). */
-function formProblem({ properties, required }: Json, content: Json): Problem {
+const formProblem = (form: Json, content: Json): Problem => formProblems(form, content, contentField).next().value?.[1];
+
+/**
+ * What does not fit of an accepted form, by field. Properties the form does not have are fine: examples of the specification send
+ * some (X-11).
+ *
+ * @param at names a field in its message
+ */
+export function* formProblems(
+  { properties, required }: Json,
+  content: Json,
+  at: (name: string) => string,
+): Generator<readonly [name: string, problem: string], undefined> {
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
-  const missing = names.find((name) => typeof name === 'string' && own(content, name) === undefined);
-  if (missing !== undefined) return `${contentField(String(missing))} is required`;
+  for (const name of names) {
+    if (typeof name === 'string' && own(content, name) === undefined) yield [name, `${at(name)} is required`];
+  }
   for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
     const value = own(content, name);
-    const problem =
-      value === undefined || !isObject(field) ? undefined : fieldProblem(field, value, contentField(name));
-    if (problem !== undefined) return problem;
+    const problem = value === undefined || !isObject(field) ? undefined : fieldProblem(field, value, at(name));
+    if (problem !== undefined) yield [name, problem];
   }
-  return undefined;
 }
 
 const hasString = (value: unknown, name: string): boolean => isObject(value) && typeof own(value, name) === 'string';

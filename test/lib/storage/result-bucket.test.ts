@@ -61,7 +61,7 @@ describe('the bucket of large results', () => {
   test('goes with the stack if that is asked for, without a custom resource to empty it', () => {
     const template = templateOf({ removalPolicy: RemovalPolicy.DESTROY });
     template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Delete' });
-    expect(Object.keys(template.findResources('AWS::Lambda::Function'))).toHaveLength(5);
+    expect(Object.keys(template.findResources('AWS::Lambda::Function'))).toHaveLength(6);
     expect(JSON.stringify(template.toJSON())).not.toContain('Custom::');
   });
 });

@@ -12,7 +12,7 @@ describe('without options', () => {
       Replicas: [Match.objectLike({ DeletionProtectionEnabled: true })],
     });
     const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-    expect(retentions).toEqual(Array(8).fill(30));
+    expect(retentions).toEqual(Array(9).fill(30));
     template.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: [
         Match.objectLike({
@@ -20,6 +20,13 @@ describe('without options', () => {
           HttpMethod: '*',
           ThrottlingRateLimit: 1_000,
           ThrottlingBurstLimit: 2_000,
+        }),
+        // A flood of signals leaves the rest to clients.
+        Match.objectLike({
+          ResourcePath: '/~1signals~1{owner}~1{taskId}~1{name}~1{mac}',
+          HttpMethod: 'ANY',
+          ThrottlingRateLimit: 200,
+          ThrottlingBurstLimit: 400,
         }),
       ],
       AccessLogSetting: Match.absent(),
@@ -53,9 +60,11 @@ test('deletionProtection, logRetention, throttling and keyRotation change the de
     Replicas: [Match.objectLike({ DeletionProtectionEnabled: false })],
   });
   const retentions = propertiesOf(template, 'AWS::Logs::LogGroup').map(({ RetentionInDays }) => RetentionInDays);
-  expect(retentions).toEqual(Array(9).fill(365));
+  expect(retentions).toEqual(Array(10).fill(365));
   const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
-  template.hasResourceProperties('AWS::ApiGateway::Stage', { MethodSettings: [Match.objectLike(limits)] });
+  template.hasResourceProperties('AWS::ApiGateway::Stage', {
+    MethodSettings: [limits, limits].map((one) => Match.objectLike(one)),
+  });
   template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
     RotationRules: { ScheduleExpression: 'rate(30 days)' },
   });

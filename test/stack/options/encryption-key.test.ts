@@ -20,7 +20,7 @@ describe('encryptionKey', () => {
       expect(EncryptionConfiguration).toMatchObject({ Type: 'CUSTOMER_MANAGED_KMS_KEY', KmsKeyId: key });
     }
     const groups = propertiesOf(template, 'AWS::Logs::LogGroup');
-    expect(groups).toHaveLength(9);
+    expect(groups).toHaveLength(10);
     for (const { KmsKeyId } of groups) expect(KmsKeyId).toEqual(key);
   });
 

@@ -1,0 +1,35 @@
+import { type Received, type Receiving, receiveSignal } from '../engine/receive.ts';
+import type { TaskRecord } from '../tasks/record.ts';
+import type { Signal } from '../tasks/tool-contract.ts';
+import type { SignalReply, SignalsContext } from './context.ts';
+import { jsonReply, Refused } from './reply.ts';
+import type { LinkWait, WebhookWait } from './wait.ts';
+
+/** A wait whose URL is right, and what has come of it. */
+export interface Found {
+  readonly record: TaskRecord;
+  readonly name: string;
+  readonly wait: LinkWait | WebhookWait;
+  /** Whether the task or the wait is over. */
+  readonly over: boolean;
+  /** The signal that counts. */
+  readonly signal?: Signal;
+}
+
+/** Stores a signal, if the wait is not over and has none. */
+export async function store(
+  { record, name, wait }: Found,
+  signal: Receiving['signal'],
+  context: SignalsContext,
+): Promise<Received | undefined> {
+  const read = () => context.store.get(record);
+  return receiveSignal({ read, name, until: wait.until, signal, sleep: context.sleep }, context);
+}
+
+/** Says the same to the first request and to its repeats. */
+export const received = (signal: Signal): SignalReply =>
+  jsonReply(200, { received: true, at: new Date('at' in signal ? signal.at : 0).toISOString() });
+
+/** The refusal of a signal for a wait that has one, or is over. */
+export const overWith = (signal: Signal | undefined): Refused =>
+  new Refused(410, signal === undefined || 'timedOut' in signal ? 'This is over' : 'This was answered already');

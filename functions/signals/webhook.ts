@@ -1,0 +1,59 @@
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { bounded } from '../mcp/bounded-validation.ts';
+import type { Validator } from '../mcp/manifest.ts';
+import { logEvent } from '../tasks/log.ts';
+import { jsonOf } from './body.ts';
+import type { SignalReply, SignalRequest, SignalsContext } from './context.ts';
+import { type Found, overWith, received, store } from './found.ts';
+import { Refused } from './reply.ts';
+import type { WebhookWait } from './wait.ts';
+
+/** Answers the POST of another system. */
+export async function receiveWebhook(
+  request: SignalRequest,
+  found: Found & { readonly wait: WebhookWait },
+  context: SignalsContext,
+): Promise<SignalReply> {
+  const { over, signal, wait } = found;
+  if (over && signal === undefined) throw overWith(signal);
+  let body: unknown;
+  try {
+    body = bodyOf(request, wait);
+  } catch (error) {
+    // The first one counts, whatever this one is.
+    throw signal === undefined ? error : overWith(signal);
+  }
+  const stored = await store(found, (at) => ({ body, at }), context);
+  if (stored?.outcome !== 'stored') throw overWith(stored?.signal);
+  return received(stored.signal);
+}
+
+function bodyOf(request: SignalRequest, { schema }: WebhookWait): unknown {
+  const body = jsonOf(request);
+  const fields = schema && problemsOf(schema, body);
+  if (fields !== undefined) throw new Refused(422, 'The body does not fit its schema', { fields });
+  return body;
+}
+
+/** What does not fit, by its place in the body. A schema that cannot be used keeps no signal out: the tool gets it. */
+function problemsOf(schema: object, body: unknown): Readonly<Record<string, string>> | undefined {
+  const check = validatorOf(schema);
+  if (check === undefined || bounded(check, 'the body of a webhook')(body)) return undefined;
+  const problems = (check.errors ?? []).map(({ instancePath, message = 'is not valid' }) => [
+    instancePath || '/',
+    message,
+  ]);
+  return Object.fromEntries(problems.length === 0 ? [['/', 'takes too long to check']] : problems);
+}
+
+function validatorOf(schema: object): Validator | undefined {
+  try {
+    const isDraft07 = String('$schema' in schema && schema.$schema).includes('draft-07');
+    const options = { ownProperties: true, strict: false, validateFormats: false, logger: false } as const;
+    return new (isDraft07 ? Ajv : Ajv2020)(options).compile(schema) as Validator;
+  } catch {
+    logEvent('webhook_schema_unusable', {}, 'warn');
+    return undefined;
+  }
+}
