@@ -12,11 +12,21 @@ const server = new McpTaskServer(stack, 'Server', {
   serverInfo: { name: 'mcp-task-server', version: '0.1.0', title: 'MCP task server' },
   // This is for a trial. Once the stack has real tasks, remove the line: RETAIN is the default.
   removalPolicy: RemovalPolicy.DESTROY,
+  maxTtl: Duration.days(7), // how long a task may live
 });
 
 server.addToolFile('greet', 'functions/examples/greet.ts', { timeout: Duration.seconds(5) });
 server.addToolFile('profile_dataset', 'functions/examples/profile-dataset.ts', { timeout: Duration.minutes(1) });
 server.addToolFile('deploy_service', 'functions/examples/deploy-service.ts', { timeout: Duration.minutes(1) });
+server.addToolFile('nightly_report', 'functions/examples/nightly-report.ts', {
+  timeout: Duration.minutes(1), // of one run
+  tool: { timeout: Duration.days(2) }, // of the task, with all its waits
+});
+server.addToolFile('crawl_site', 'functions/examples/crawl-site.ts', {
+  timeout: Duration.minutes(15),
+  environment: { SITE_URL: process.env.SITE_URL ?? 'https://example.com' },
+  tool: { timeout: Duration.hours(4) },
+});
 // A state machine, or a function in another language, is described here.
 server.addTool('inspect_regions', {
   ...inspectRegions,

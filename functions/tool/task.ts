@@ -80,7 +80,7 @@ export interface Task {
     name: string,
     items: readonly T[],
     work: (item: T, index: number) => R | Promise<R>,
-    options?: MapOptions,
+    options?: MapOptions<T, R>,
   ): Promise<R[]>;
   /**
    * Sleeps for a time, or until a moment, of days if need be: the run ends here, nothing runs meanwhile, and within a minute or

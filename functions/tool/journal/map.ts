@@ -1,11 +1,17 @@
 import { limits } from '../../tasks/limits.ts';
-import { ToolError } from '../errors.ts';
+import { StepInterrupted, ToolError } from '../errors.ts';
 import type { Journal } from './journal.ts';
 import type { StepOptions } from './step.ts';
 
-export interface MapOptions extends StepOptions {
+/** @typeParam T an item @typeParam R the result of its step */
+export interface MapOptions<T = unknown, R = unknown> extends StepOptions {
   /** How many items are worked on at the same time. @default 10 @example 20 */
   readonly concurrency?: number;
+  /**
+   * Makes the result of an item that a run before this one has begun, and not finished, with `atMostOnce`. It is not stored.
+   * @default the map throws StepInterrupted
+   */
+  readonly interrupted?: (item: T, index: number) => R;
 }
 
 const { entries: MOST, name: LONGEST } = limits.journal;
@@ -19,7 +25,7 @@ export async function mapSteps<T, R>(
   name: string,
   items: readonly T[],
   work: (item: T, index: number) => R | Promise<R>,
-  { concurrency = 10, ...options }: MapOptions,
+  { concurrency = 10, interrupted, ...options }: MapOptions<T, R>,
 ): Promise<R[]> {
   const label = `Map '${String(name).slice(0, LONGEST)}'`;
   const all = [...items];
@@ -45,7 +51,8 @@ export async function mapSteps<T, R>(
       try {
         results[index] = await step(`${name} ${index + 1}/${all.length}`, () => work(item, index), options);
       } catch (error) {
-        errors.push(error);
+        if (error instanceof StepInterrupted && interrupted) results[index] = interrupted(item, index);
+        else errors.push(error);
       }
     }
   };

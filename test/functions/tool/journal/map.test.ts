@@ -8,7 +8,7 @@ import { bounds, event, onStandard, sharedTable, toolOf } from './support.ts';
 
 const again = { ...onStandard, attempt: 1 };
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
-const doubled = (count: number, options?: MapOptions) => (task: Task) =>
+const doubled = (count: number, options?: MapOptions<number, number>) => (task: Task) =>
   task.map('double', numbers(count), (n) => 2 * n, options);
 const resultOf = async (run: (task: Task) => unknown) => (await runTool(toolOf(run), {})).result;
 const refused = (text: string) => ({ isError: true, content: [{ text: expect.stringContaining(text) }] });
@@ -99,6 +99,28 @@ describe('a map', () => {
     expect(tries).toEqual([1, 1, 1, 2]);
     const once = doubled(2, { atMostOnce: true, retry: { attempts: 2 } });
     await expect(resultOf(once)).rejects.toThrow("Step 'double 1/2': choose between retry and atMostOnce");
+  });
+
+  test('goes on past an item that a dead run has begun, if it knows a result for it', async () => {
+    const table = sharedTable();
+    const items = (dies: boolean, options: MapOptions<number, number>) =>
+      toolOf((task) =>
+        task.map(
+          'items',
+          numbers(3),
+          (n) => {
+            if (n === 2 && dies) throw new Error('dies');
+            return n;
+          },
+          { concurrency: 1, atMostOnce: true, ...options },
+        ),
+      );
+    await expect(items(true, {}).runWith(event(onStandard), table.context)).rejects.toThrow('dies');
+    const past = items(false, { interrupted: (n, index) => -10 * n - index });
+    for (const attempt of [1, 2]) {
+      expect(await past.runWith(event({ ...onStandard, attempt }), table.context)).toEqual([1, -21, 3]);
+    }
+    await expect(items(false, {}).runWith(event(again), table.context)).rejects.toThrow("Step 'items 2/3' was begun");
   });
 
   test('works for longer than its function may run', async () => {

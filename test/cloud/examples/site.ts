@@ -1,0 +1,19 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { close, listen } from '../../../local/testing.ts';
+
+/** A site of pages in a tree, each of which takes `ms`: page n links to ten others, and to one that is not there. */
+export async function startSite(pages: number, ms = 0) {
+  /** How often each page was fetched. */
+  const fetched = new Map<string, number>();
+  const server = createServer(async ({ url = '/' }, response) => {
+    fetched.set(url, (fetched.get(url) ?? 0) + 1);
+    await sleep(ms);
+    const page = Number(url.slice(1));
+    if (!(page < pages)) return void response.writeHead(404).end();
+    const below = Array.from({ length: 10 }, (_, n) => 10 * page + n + 1).filter((n) => n < pages);
+    const links = [...below, 'gone', Math.floor(page / 2) || ''].map((n) => `<a class="x" href="/${n}">${n}</a>`);
+    response.writeHead(200, { 'content-type': 'text/html' }).end(links.join('\n'));
+  });
+  return { url: await listen(server, 0), fetched, stop: () => close(server) };
+}
