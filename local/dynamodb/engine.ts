@@ -5,6 +5,7 @@ import { AwsError } from '../aws-error.ts';
 import { type JsonObject, objectOf, parsedObject } from '../json.ts';
 import { type ExpressionParser, rememberExpressions } from './parsed-expressions.ts';
 import type { Store } from './store.ts';
+import { loadDatabase } from './text-sizes.ts';
 
 export type Engine = ReturnType<typeof startEngine>;
 
@@ -64,7 +65,7 @@ export function errorType(output: JsonObject): string | undefined {
  * which nothing here uses.
  */
 const load = createRequire(import.meta.url);
-const database: { create(options: object): Store } = load('dynalite/db');
+const database = loadDatabase(load) as { create(options: object): Store };
 const validations: Validations = load('dynalite/validations');
 rememberExpressions(validations);
 

@@ -1,11 +1,13 @@
 import {
   BatchGetItemCommand,
   CreateTableCommand,
+  DeleteItemCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   GetItemCommand,
   PutItemCommand,
   QueryCommand,
+  ScanCommand,
   TransactWriteItemsCommand,
   UpdateItemCommand,
   UpdateTimeToLiveCommand,
@@ -33,6 +35,31 @@ describe('a table of the template', () => {
     expect(Table?.KeySchema?.map(({ AttributeName }) => AttributeName)).toEqual(['owner', 'id']);
     expect(Table?.GlobalSecondaryIndexes?.[0]).toMatchObject({ IndexName: 'due', IndexStatus: 'ACTIVE' });
     expect(cloud.tables).toEqual(['things']);
+  });
+
+  test('counts text in bytes of UTF-8: in units, in the size of an item, and in keys', async () => {
+    const client = dynamoDbClient(cloud);
+    const units = async (text: string) => {
+      await client.send(put('text', { text: { S: text } }));
+      const { ConsumedCapacity } = await client.send(
+        new GetItemCommand({ TableName, Key: key('text'), ConsistentRead: true, ReturnConsumedCapacity: 'TOTAL' }),
+      );
+      return ConsumedCapacity?.CapacityUnits;
+    };
+    expect([await units('x'.repeat(4_000)), await units('€'.repeat(1_400)), await units('😀'.repeat(1_100))]).toEqual([
+      1, 2, 2,
+    ]);
+    const tooLarge = { name: 'ValidationException' };
+    await expect(client.send(put('large', { text: { S: '€'.repeat(140_000) } }))).rejects.toMatchObject(tooLarge);
+    await expect(client.send(put('large', { ['€'.repeat(15_000)]: { S: 'x'.repeat(370_000) } }))).rejects.toMatchObject(
+      tooLarge,
+    );
+    await expect(client.send(put('ä'.repeat(513)))).rejects.toMatchObject(tooLarge);
+    await client.send(put('ä'.repeat(512)));
+    const { Items = [] } = await client.send(new ScanCommand({ TableName }));
+    await Promise.all(
+      Items.map(({ owner, id }) => client.send(new DeleteItemCommand({ TableName, Key: { owner, id } as never }))),
+    );
   });
 
   test('loses expired items only', async () => {
