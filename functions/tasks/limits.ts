@@ -130,7 +130,7 @@ export const limits = {
   /** Invalid answers to one question. The last of them fails the task (2025-11-25: the others repeat the question). */
   refusals: 5,
   statusMessage: 500,
-  /** Characters of a progress token. It is in the record while the task works. */
+  /** Bytes of a progress token. It is in the record while the task works. */
   progressToken: 256,
   /** Step Functions' hard limit on an execution's input. */
   executionInput: 262_144,

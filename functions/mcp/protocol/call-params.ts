@@ -52,7 +52,7 @@ export function canonicalJson(value: unknown): string {
 /** a token is a string or an integer. A token too long for a record is ignored: progress is optional. */
 export function progressTokenOf(call: Said): RequestId | undefined {
   const token = metaOf(call).progressToken;
-  if (typeof token === 'string') return token.length <= limits.progressToken ? token : undefined;
+  if (typeof token === 'string') return Buffer.byteLength(token) <= limits.progressToken ? token : undefined;
   return Number.isSafeInteger(token) ? (token as number) : undefined;
 }
 
