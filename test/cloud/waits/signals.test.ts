@@ -57,7 +57,7 @@ test('a webhook: the POST of another system begins the next round, which gets it
   expect((await send(to, { model: 's3://m', loss: 0.25 })).status).toBe(410);
 });
 
-test('a link: a person reads what is asked, answers by the form, and the next round gets the answer', async () => {
+test('a link: a person reads what is asked, answers the form, and the next round gets the answer', async () => {
   const taskId = await waiting({ approval: LINK });
   const to = await urlOf(taskId, 'approval');
   const page = await fetch(to);

@@ -29,7 +29,7 @@ export function answersContract(referee: () => Referee): void {
     expect(await store().get(record)).toMatchObject({ status: 'working', round: 2, inputResponses: { 'r1.a': '1' } });
   });
 
-  test('hundreds of answers at once: an expression of DynamoDB has 4,096 bytes and 300 operators at most', async () => {
+  test('hundreds of answers at once: an expression of DynamoDB has 4,096 bytes and 300 operators', async () => {
     const record = { ...asking(), inputResponses: { 'r1.a': '1' } };
     await store().create(record);
     const given = Object.fromEntries(

@@ -65,7 +65,7 @@ test('a signal that comes while the round waits is due at once, and the next run
   expect(inputs()).toMatchObject([{ round: 2, inputResponses: {}, signals: { a: yes(T0) }, hookKey: 'k' }]);
 });
 
-test('a signal that comes early counts when its round waits, and the round that works does not get it', async () => {
+test('an early signal counts when its round waits; the round that works does not get it', async () => {
   const { waits, signal, stored, resume, inputs, pass } = setup();
   await signal();
   expect(stored()).toMatchObject({ status: 'working', early: T0, signalled: ['a'], dueAt: T0 + limits.firstDue });
@@ -87,7 +87,7 @@ test('a round waits for each of its waits, and is due when the last one that is 
   expect(await resume()).toBe('started');
 });
 
-test('a wait whose time is over reaches the next run as such, also among others that got their signal', async () => {
+test('a wait whose time is over reaches the next run as such, also beside received signals', async () => {
   const { waits, signal, stored, resume, inputs, pass } = setup();
   waits({ a: LINK, b: { kind: 'webhook', until } });
   await signal('b', (at) => ({ body: [1], at }));
@@ -142,7 +142,7 @@ test('signals for 20 waits at once are all kept, and begin one round', async () 
   expect(Object.keys(inputs()[0]?.signals ?? {})).toHaveLength(20);
 });
 
-test('a large signal lies in S3 with the other input, and the record still says which wait is over', async () => {
+test('a large signal lies in S3 with the other input; the record still says which wait is over', async () => {
   const { waits, signal, stored, resume, inputs } = setup();
   waits({ a: LINK, b: LINK });
   await signal('a', (at) => ({ body: 'x'.repeat(30_000), at }));
@@ -184,7 +184,7 @@ test('the input of a round does not change when signals come while it works', as
   expect(inputs()).toMatchObject([{ round: 2, signals: { a: yes(T0) } }]);
 });
 
-test('a question of the same round is asked first; its answer begins the round if the signal is there', async () => {
+test('a question of the round is asked first; its answer begins the round if the signal is there', async () => {
   const { waits, signal, stored } = setup();
   const params = { message: '?', requestedSchema: { type: 'object', properties: {} } };
   const inputRequests = { q: { method: 'elicitation/create', params } };

@@ -2,7 +2,6 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { signalMac, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 import { elicitForm, elicitUrl, sample, type Task, type ToolEvent } from '../../../../functions/tool/index.ts';
-import { runTool } from '../../../../functions/tool/testing.ts';
 import { event, onStandard, sharedTable, toolOf } from '../journal/support.ts';
 import { DAY, MINUTE, NOON, waitingTask } from './support.ts';
 
@@ -29,7 +28,7 @@ const trains = async (task: Task) => (await task.webhook('trained', { within }))
 const refused = (text: string) => ({ result: { isError: true, content: [{ text: expect.stringContaining(text) }] } });
 
 describe('a link', () => {
-  test('is stored with its question before its URL is given away, and ends the round until it has an answer', async () => {
+  test('is stored before its URL is given away, and ends the round until it has an answer', async () => {
     const { next, table, clock } = signalled(approves);
     const waits = { approval: { kind: 'link', until: UNTIL } };
     expect(await next()).toEqual({ requestState: { variables: {} }, waits });
@@ -258,41 +257,6 @@ test('answers and bodies have the types of their questions and schemas', () => {
     if (!any.timedOut) expectTypeOf(any.body).toEqualTypeOf<unknown>();
     // @ts-expect-error a link asks by a form
     await task.link('page', elicitUrl('Log in', 'https://a.example'), { within });
-  });
-});
-
-describe('a test of a tool', () => {
-  const buys = toolOf(async (task) => {
-    const approval = await task.link('approval', ask, { within });
-    const { timedOut, action } = await approval.answer();
-    const { body } = await (await task.webhook('paid', { within })).received();
-    return { timedOut, action, body, days: Math.round((Date.now() - (await task.step('at', () => Date.now()))) / DAY) };
-  });
-
-  test('gives the signals, when the tool waits for them', async () => {
-    const signals = { approval: { action: 'accept', content: { ok: true } }, paid: { body: { n: 1 } } } as const;
-    const { result, rounds } = await runTool(buys, {}, { signals });
-    expect([result, rounds]).toEqual([{ action: 'accept', body: { n: 1 }, days: 0 }, 3]);
-  });
-
-  test('says that none comes', async () => {
-    const { result } = await runTool(buys, {}, { signals: { approval: 'timeout', paid: 'timeout' } });
-    expect(result).toEqual({ timedOut: true, days: 0 });
-  });
-
-  test.each([
-    [{}, "waits for 'approval', and the test has no signal for it"],
-    [{ approval: { action: 'accept', content: { ok: 'yes' } } }, "'approval' would be refused: content['ok'] must be"],
-    [{ approval: { body: 1 } }, "'approval' would be refused: a link gets an answer"],
-    [{ approval: 'timeout', paid: { action: 'decline' } }, "'paid' would be refused: a webhook gets a 'body'"],
-  ] as const)('refuses what the server would refuse: %j', async (signals, message) => {
-    await expect(runTool(buys, {}, { signals })).rejects.toThrow(message);
-  });
-
-  test('refuses a question that the protocol does not have', async () => {
-    const nested = elicitForm('?', { deep: { type: 'object' } as never });
-    const tool = toolOf(async (task) => (await task.link('deep', nested as never, { within })).answer());
-    await expect(runTool(tool, {}, { signals: { deep: 'timeout' } })).rejects.toThrow("asks 'deep' in a form");
   });
 });
 
