@@ -1,6 +1,6 @@
 import { overAt } from '../engine/receive.ts';
 import { asOf } from '../tasks/deadlines.ts';
-import { InternalError, InvalidParams, RecordUnknown } from '../tasks/errors.ts';
+import { InvalidParams, RecordUnknown } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { errorFacts } from '../tasks/log.ts';
 import { storedSignal } from '../tasks/waits/signals.ts';
@@ -25,8 +25,8 @@ function refusedFor(error: unknown, { log }: SignalsContext): Refused {
   if (error instanceof Refused) return error;
   if (error instanceof InvalidParams) return new Refused(413, error.message);
   if (!(error instanceof RecordUnknown)) log('signal_failed', { ...errorFacts(error) });
-  const message = error instanceof InternalError ? error.message : 'The server cannot do this at the moment';
-  return new Refused(503, `${message.split(':')[0]}: try again in a few seconds`, { headers: { 'retry-after': '5' } });
+  const message = 'The server cannot do this at the moment: try again in a few seconds';
+  return new Refused(503, message, { headers: { 'retry-after': '5' } });
 }
 
 async function answer(request: SignalRequest, context: SignalsContext): Promise<SignalReply> {

@@ -56,7 +56,7 @@ const WORDS = { accept: 'Accepted', decline: 'Declined', cancel: 'Dismissed' } a
 export function answeredPage(about: About, { action, by, at }: Extract<Signal, { action: unknown }>): string {
   return page(
     `${WORDS[action]}: ${titleOf(about)}`,
-    html`${head(about)}<div role="status"><p><strong>${WORDS[action]}</strong>${by !== undefined && html` by ${by}`} on ${time(at)}.</p>
+    html`${head(about)}<div role="status"><p><strong>${WORDS[action]}</strong>${by !== undefined && html` by <bdi>${by}</bdi>`} on ${time(at)}.</p>
 <p>Thank you. You can close this page.</p></div>`,
   );
 }
