@@ -5,7 +5,7 @@ import type { SignalReply, SignalsContext } from './context.ts';
 import { jsonReply, Refused } from './reply.ts';
 import type { LinkWait, WebhookWait } from './wait.ts';
 
-/** A wait whose URL is right, and what has come of it. */
+/** A wait whose URL is right, and what it has received. */
 export interface Found {
   readonly record: TaskRecord;
   readonly name: string;
