@@ -16,8 +16,25 @@ const { defineTool, elicitForm } = await import('../../functions/tool/index.ts')
 
 type TaskContext = NonNullable<ToolEvent['task']>;
 
+/** A step, or a wait: then one of `sleep`, `link`, `webhook`, `map` and `until` has its name. */
 interface Step {
-  readonly name: unknown;
+  readonly name?: unknown;
+  readonly sleep?: string;
+  readonly link?: string;
+  readonly webhook?: string;
+  readonly map?: unknown;
+  /** Of a sleep: ms since the epoch. */
+  readonly until?: string | number;
+  readonly seconds?: number;
+  readonly message?: string;
+  readonly fields?: Readonly<Record<string, { readonly type: 'boolean' }>>;
+  readonly schema?: object;
+  /** Waits for the signal, and does not only make the URL. */
+  readonly wait?: true;
+  readonly items?: readonly string[];
+  readonly concurrency?: number;
+  readonly finds?: readonly unknown[];
+  readonly every?: number;
   readonly returns?: unknown;
   /** Errors that its work throws, one in each try, before it returns. */
   readonly throws?: readonly string[];
@@ -36,6 +53,11 @@ interface Run {
   readonly task?: Partial<TaskContext>;
   /** How many steps it brings from an earlier round, without a task. */
   readonly carries?: number;
+  /** The time that its function has left at first, and then, in ms. */
+  readonly left?: readonly number[];
+  readonly signals?: ToolEvent['signals'];
+  /** What its round ends with. @default a question */
+  readonly ends?: Readonly<Record<string, object>>;
   readonly steps: readonly Step[];
 }
 interface Vector {
@@ -48,8 +70,11 @@ interface Vector {
   readonly done: readonly unknown[];
   /** What some items hold in the end. */
   readonly items?: Readonly<Record<string, object>>;
+  /** What some values hold, among other members. */
+  readonly parsed?: Readonly<Record<string, object>>;
 }
 interface Played {
+  readonly ends?: object | null;
   readonly outcomes: readonly unknown[];
   readonly done: readonly string[];
   readonly requestState: unknown;
@@ -89,14 +114,17 @@ function meant(value: unknown): unknown {
 const inTypeScript: Player = async (run) => {
   const done: string[] = [];
   const died = Promise.withResolvers<Played>();
-  const play = async ({ steps, event }: Parameters<Player>[0]): Promise<Played> => {
+  const play = async ({ steps, event, left }: Parameters<Player>[0]): Promise<Played> => {
     const outcomes: unknown[] = [];
     const tool = defineTool({ description: 'd', inputSchema: { type: 'object' } }, async (_args, task) => {
       for (const step of steps) outcomes.push(await outcomeOf(step, task, event));
       await task.requireInput({ end: elicitForm('End?', {}) });
     });
-    const { requestState } = (await tool(event)) as { requestState: unknown };
-    return { outcomes, done, requestState };
+    const times = [...(left ?? [])];
+    const lambda = { getRemainingTimeInMillis: () => (times.length > 1 ? times.shift() : times[0]) as number };
+    const ended = (await tool(event, left && lambda)) as { text?: string; waits?: object; requestState?: unknown };
+    const { requestState } = ended.text === undefined ? ended : JSON.parse(ended.text);
+    return { outcomes, done, requestState, ends: ended.waits ?? null };
   };
   const outcomeOf = async (step: Step, task: Task, event: ToolEvent): Promise<object> => {
     const { attempts, atMostOnce, during } = step;
@@ -116,9 +144,11 @@ const inTypeScript: Player = async (run) => {
       ...(attempts !== undefined && { retry: { attempts, backoff: 1 } }),
     };
     try {
+      if (step.name === undefined) return { value: (await waited(step, task, done)) ?? null };
       return { value: await task.step(meant(step.name) as string, work, options) };
     } catch (error) {
       const { name, message } = error as Error;
+      if (name === 'RoundEnd') throw error;
       if (message.startsWith('no')) return { error: name };
       if (name === 'ToolError') return { refused: message };
       return name === 'Error' ? { usage: message } : { error: name };
@@ -126,6 +156,42 @@ const inTypeScript: Player = async (run) => {
   };
   return Promise.race([play(run), died.promise]);
 };
+
+/** What a wait of the vectors returns. */
+async function waited(step: Step, task: Task, done: string[]): Promise<unknown> {
+  const {
+    sleep,
+    link,
+    webhook,
+    map,
+    until,
+    message = '',
+    fields = {},
+    schema,
+    wait,
+    items = [],
+    concurrency = 1,
+  } = step;
+  const within = { seconds: step.seconds ?? 0 };
+  if (sleep !== undefined) return task.sleep(sleep, until === undefined ? within : { until: Number(until) });
+  if (link !== undefined) {
+    const made = await task.link(link, elicitForm(message, fields), { within });
+    return wait ? made.answer() : made.url;
+  }
+  if (webhook !== undefined) {
+    const made = await task.webhook(webhook, { within, ...(schema && { schema }) });
+    return wait ? made.received() : made.url;
+  }
+  if (map !== undefined) {
+    return task.map(meant(map) as string, items, (item) => done.push(item) && `page ${item}`, { concurrency });
+  }
+  const finds = [...(step.finds ?? [])];
+  const check = () => {
+    done.push(String(until));
+    return (finds.length > 1 ? finds.shift() : finds[0]) ?? undefined;
+  };
+  return task.until(String(until), check, { every: { seconds: step.every ?? 1 }, within });
+}
 
 const inPython: Player = async (run) => {
   const env = {
@@ -138,8 +204,14 @@ const inPython: Player = async (run) => {
   return JSON.parse(await text(python.stdout));
 };
 
+/** A step of a vector without one of these ends its round. */
+const OUTCOMES = ['value', 'refused', 'usage', 'error', 'dies'];
+
 /** Tries each vector on a task of its own. @param playerOf who plays the run with this number */
-async function play({ direct, stored = {}, runs, done, items = {} }: Vector, playerOf: (n: number) => Player) {
+async function play(
+  { direct, stored = {}, runs, done, items = {}, parsed = {} }: Vector,
+  playerOf: (n: number) => Player,
+) {
   const [table = '', results = ''] = [cloud().tables[0], cloud().buckets[0]];
   const taskId = `t${crypto.randomUUID()}`;
   const task = { taskId, owner: 'o', table, results, round: 1, attempt: 0, deadline: Date.now() + 60_000 };
@@ -155,23 +227,27 @@ async function play({ direct, stored = {}, runs, done, items = {} }: Vector, pla
   }
   const begun: string[] = [];
   let requestState: unknown = null;
-  for (const [n, { task: at, carries, ...run }] of runs.entries()) {
+  for (const [n, { task: at, carries, signals, ends, ...run }] of runs.entries()) {
     const steps = Object.fromEntries(Array.from({ length: carries ?? 0 }, (_, i) => [`${i}`, 0]));
     const event: ToolEvent = {
       ...{ name: 't', arguments: {}, accepts: ['elicitation/create'], inputResponses: {} },
       requestState: carries === undefined ? requestState : { steps },
       ...(!direct && { task: { ...task, ...at } }),
+      ...(signals && { signals }),
     };
     const played = await playerOf(n)({ ...run, event });
     begun.push(...played.done);
     requestState = played.requestState;
-    const expected = run.steps.map(({ dies, value, refused, error, usage }) => {
+    const ended = run.steps.filter((step) => OUTCOMES.some((outcome) => outcome in step));
+    const expected = ended.map(({ dies, value, refused, error, usage }) => {
       if (dies) return 'dies';
       if (refused !== undefined) return { refused: expect.stringContaining(refused) };
       if (usage !== undefined) return { usage: expect.stringContaining(usage) };
       return error === undefined ? { value: meant(value) } : { error };
     });
     expect(played.outcomes).toEqual(expected);
+    if (ends === undefined) expect(played.ends ?? null).toBeNull();
+    else expect(played.ends).toMatchObject(ends);
   }
   expect(begun).toEqual(done.map(meant));
   const { Items = [] } = await administrator().send(
@@ -186,6 +262,9 @@ async function play({ direct, stored = {}, runs, done, items = {} }: Vector, pla
     const { owner, taskId: _key, expiresAt, ...rest } = Items.find((one) => one.taskId === taskId + end) ?? {};
     expect(rest, end).toEqual(item);
     expect(expiresAt, end).toBeGreaterThan(task.deadline / 1_000 + 86_000);
+  }
+  for (const [end, value] of Object.entries(parsed)) {
+    expect(JSON.parse(Items.find((one) => one.taskId === taskId + end)?.value ?? ''), end).toMatchObject(value);
   }
   if (direct) expect(Items).toEqual([]);
 }

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import sys
+from datetime import datetime, timedelta, timezone
 
 import mcp_task
 
@@ -29,11 +30,67 @@ def meant(value):
     return value
 
 
+class Context:
+    """Of a function that has the first of these times left at first, and then the last, in ms."""
+
+    def __init__(self, left):
+        self.left = list(left)
+
+    def get_remaining_time_in_millis(self):
+        return self.left.pop(0) if len(self.left) > 1 else self.left[0]
+
+
 def play(run):
-    event = copy.deepcopy(run["event"])
-    outcomes = [step(event, run, one) for one in run["steps"]]
-    state = mcp_task.tool(lambda _arguments, event: mcp_task.ask(event, "end", "End?", {}))(event, None)["requestState"]
-    return {"outcomes": outcomes, "requestState": state}
+    event, outcomes = copy.deepcopy(run["event"]), []
+
+    def steps(_arguments, event):
+        for one in run["steps"]:
+            outcomes.append(played(event, run, one))
+        mcp_task.ask(event, "end", "End?", {})
+
+    ended = mcp_task.tool(steps)(event, Context(run["left"]) if "left" in run else None)
+    state = (json.loads(ended["text"]) if "text" in ended else ended)["requestState"]
+    return {"outcomes": outcomes, "requestState": state, "ends": ended.get("waits")}
+
+
+def waited(event, one):
+    """What a wait of the vectors returns."""
+    time = timedelta(seconds=one.get("seconds", 0))
+    if "sleep" in one:
+        moment = datetime.fromtimestamp(one["until"] / 1000, timezone.utc) if "until" in one else time
+        return mcp_task.sleep(event, meant(one["sleep"]), moment)
+    if "link" in one:
+        link = mcp_task.link(event, one["link"], one["message"], one["fields"], time)
+        return link.answer() if one.get("wait") else link.url
+    if "webhook" in one:
+        hook = mcp_task.webhook(event, one["webhook"], time, one.get("schema"))
+        return hook.received() if one.get("wait") else hook.url
+    if "map" in one:
+
+        def page(item):
+            done.append(item)
+            return "page " + item
+
+        return mcp_task.map_steps(event, meant(one["map"]), one["items"], page, one.get("concurrency", 1))
+    finds = list(one["finds"])
+
+    def check():
+        done.append(one["until"])
+        return finds.pop(0) if len(finds) > 1 else finds[0]
+
+    return mcp_task.until(event, one["until"], check, timedelta(seconds=one.get("every", 1)), time)
+
+
+def played(event, run, one):
+    """What a step or wait returns, or why it is refused."""
+    try:
+        return {"value": step(event, run, one) if "name" in one else waited(event, one)}
+    except TypeError as error:
+        return {"usage": str(error)}
+    except ValueError as error:
+        return {"refused": str(error)}
+    except Exception as error:
+        return {"error": type(error).__name__.replace("Exception", "Error")}
 
 
 def step(event, run, one):
@@ -52,15 +109,8 @@ def step(event, run, one):
             raise {"Error": Exception, "ToolError": ToolError}[throws.pop(0)]("no")
         return meant(one.get("returns"))
 
-    try:
-        once = one.get("atMostOnce", False)
-        return {"value": mcp_task.step(event, name, work, one.get("attempts", 1), 0.001, once)}
-    except TypeError as error:
-        return {"usage": str(error)}
-    except ValueError as error:
-        return {"refused": str(error)}
-    except Exception as error:
-        return {"error": type(error).__name__.replace("Exception", "Error")}
+    once = one.get("atMostOnce", False)
+    return mcp_task.step(event, name, work, one.get("attempts", 1), 0.001, once)
 
 
 # Half of a surrogate pair is in the names of the vectors.

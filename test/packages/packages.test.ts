@@ -80,7 +80,9 @@ describe('the tarballs', () => {
     const paths = packed['mcp-task-server'].files.map(({ path }) => path);
     for (const name of ['endpoint', 'reconciler', 'authorizer', 'rotation', 'taskEvents'])
       expect(paths).toContain(`prebuilt/${name}.js`);
-    expect(paths).toEqual(expect.arrayContaining(['python/mcp_task.py', 'python/mcp_journal.py']));
+    expect(paths).toEqual(
+      expect.arrayContaining(['python/mcp_task.py', 'python/mcp_waits.py', 'python/mcp_journal.py']),
+    );
   });
 
   test('have one version, and may be published', () => {

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+import threading
 import time
 import uuid
 
 DAY = 86_400
-NAME = 64  # Characters of the name of a step.
-ENTRIES = 10_000  # Steps of a task.
+NAME = 64  # Characters of the name of a step or a wait.
+ENTRIES = 10_000  # Steps and waits of a task.
 BYTES = 100_000_000  # Of the results of all steps of a task, as JSON.
 VALUE = 6_000_000  # Of one result.
 INLINE = 4_000  # Of a result in the table: a larger one lies in S3.
@@ -19,6 +20,7 @@ INTERRUPTED = "interrupted"  # In place of the mark of the run that began a step
 ENTRY = ("value", "bytes", "sha256", "misfit", "begun", "variables", "round", "order")
 READ = ("taskId", "value", "bytes", "sha256", "misfit", "begun", "progress", "progressTotal", "expiresAt")
 _clients = {}
+_lock = threading.Lock()  # The items of a map are done by threads.
 
 
 class StepInterrupted(Exception):
@@ -37,29 +39,44 @@ def journal_of(event):
 
 
 class Journal:
+    """Entries by what their keys have behind the id of the task: `#step#<name>`, `#wait#<name>`."""
+
     def __init__(self, event):
         self.task, self.state = event.get("task"), event.get("requestState") or {}
         self.mark = str(uuid.uuid4())
-        self.entries, self.bytes, self.reported = None, 0, None
+        self.entries, self.bytes, self.past, self.reported = None, 0, 0, None
         self.contended = False  # Whether another run works beside this one: it has stored an entry first.
 
-    def once(self, name, work, at_most_once):
-        label = "Step '%s'" % str(name)[:NAME]
+    def once(self, kind, name, work, at_most_once=False, begin=None):
+        """The value of an entry, made once. `begin` raises if the run may not begin now what no run has done."""
+        label = "%s '%s'" % (kind.capitalize(), str(name)[:NAME])
         if not _is_name(name):
             raise ValueError("%s: a name has 1 to %d characters" % (label, NAME))
-        self._read()
-        entry = self.entries.get(name) or (self._found(name) if self.contended else None)
+        end = "#%s#%s" % (kind, name)
+        self.read()
+        entry = self.entries.get(end) or (self._found(end) if self.contended else None)
         if entry is None:
+            if begin:
+                begin()
             if len(self.entries) >= ENTRIES:
                 raise ValueError("%s does not fit: a task may have %d steps" % (label, ENTRIES))
             if not self._has_room(REASON):
                 raise ValueError("%s %s" % (label, self._no_room()))
-            entry = self._first(name, work, at_most_once)
-        return self._result(name, label, entry)
+            entry = self._first(end, work, at_most_once)
+        return self._result(end, label, entry)
+
+    def names(self):
+        """The names of the steps that are stored, as far as this run knows."""
+        self.read()
+        return [_name(end) for end in list(self.entries) if end.startswith("#step#")]
+
+    def has_new(self):
+        """Whether the task has done something since this run began."""
+        return len(self.entries or ()) > self.past
 
     def amount_of(self, done, total):
         """The amount that a report may show. None: an earlier run has reported more of the same total."""
-        self._read()
+        self.read()
         if self.reported is None:
             return done, total
         if done is None:
@@ -73,19 +90,20 @@ class Journal:
         """What the next round gets. What a task has done is in its journal."""
         if self.task is not None or self.entries is None:
             return self.state
-        entries = self.entries.items()
-        steps = {name: json.loads(entry["value"]) for name, entry in entries if "value" in entry}
-        return {"steps": steps, "misfits": {name: entry["misfit"] for name, entry in entries if "misfit" in entry}}
+        entries = list(self.entries.items())
+        steps = {_name(end): json.loads(entry["value"]) for end, entry in entries if "value" in entry}
+        return {"steps": steps, "misfits": {_name(end): entry["misfit"] for end, entry in entries if "misfit" in entry}}
 
-    def _read(self):
+    def read(self):
+        """Loads what other runs of the task may have stored."""
         if self.entries is not None:
             return
         self.entries, task = {}, self.task
         if task is None:
             for name, value in self.state.get("steps", {}).items():
-                self._add(name, {"value": json.dumps(value)})
+                self._add("#step#" + name, {"value": json.dumps(value)})
             for name, misfit in self.state.get("misfits", {}).items():
-                self._add(name, {"misfit": misfit})
+                self._add("#step#" + name, {"misfit": misfit})
         # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
         elif task["round"] > 1 or task["attempt"] > 0 or "run" in task:
             try:
@@ -94,21 +112,22 @@ class Journal:
                 self.entries = None
                 raise
             for end, item in items.items():
-                if end.startswith("#step#"):
-                    self._add(end[len("#step#") :], item)
+                if end.startswith(("#step#", "#wait#")):
+                    self._add(end, item)
                 elif end == "" and "progress" in item:
                     self.reported = (item["progress"], item.get("progressTotal"))
+        self.past = len(self.entries)
 
-    def _first(self, name, work, at_most_once):
-        """Does a step that no run has done, and stores it. The entry that counts: of two runs, the first one's."""
+    def _first(self, end, work, at_most_once):
+        """Makes a value that no run has made, and stores it. The entry that counts: of two runs, the first one's."""
         if not at_most_once or self.task is None:
-            return self._put(name, self._fitted(name, work()))
-        begun = self._put(name, {"begun": self.mark})
+            return self._put(end, self._fitted(end, work()))
+        begun = self._put(end, {"begun": self.mark})
         if begun.get("begun") != self.mark:
             return begun
-        return self._put(name, self._fitted(name, work()), self.mark)
+        return self._put(end, self._fitted(end, work()), self.mark)
 
-    def _fitted(self, name, value):
+    def _fitted(self, end, value):
         try:
             text = _json(value)
             size, levels = len(text.encode()), _levels(json.loads(text))
@@ -119,7 +138,7 @@ class Journal:
             return {"misfit": "is nested deeper than %d levels" % LEVELS}
         if size > most:
             return {"misfit": "takes %d bytes as JSON, and may take %d bytes" % (size, most)}
-        return {"value": text} if self._has_room(size + len(name.encode())) else {"misfit": self._no_room()}
+        return {"value": text} if self._has_room(size + len(_name(end).encode())) else {"misfit": self._no_room()}
 
     def _has_room(self, size):
         if self.task is None:
@@ -130,42 +149,47 @@ class Journal:
         what = ("a task", BYTES) if self.task else ("a call without a task", CARRIED)
         return "does not fit: the steps of %s may take %d bytes together" % what
 
-    def _result(self, name, label, entry):
+    def _result(self, end, label, entry):
         if "misfit" in entry:
             raise ValueError("%s %s" % (label, entry["misfit"]))
-        lost = StepLost("The stored result of step '%s' is missing, or is not the one that was stored" % name)
+        lost = StepLost("The stored result of step '%s' is missing, or is not the one that was stored" % _name(end))
         if "value" not in entry and "sha256" not in entry:
             if "begun" not in entry:
                 raise lost
             if entry["begun"] == INTERRUPTED:
                 raise StepInterrupted(label + " was begun and not finished: it does not run again")
             # From now on no run can store a result: what this one raises holds for all.
-            return self._result(name, label, self._put(name, {"begun": INTERRUPTED}, entry["begun"]))
+            return self._result(end, label, self._put(end, {"begun": INTERRUPTED}, entry["begun"]))
         try:
             return json.loads(entry["value"] if "value" in entry else _large(self.task, entry, lost))
         except ValueError:
             raise lost from None
 
-    def _put(self, name, entry, before=None):
+    def _put(self, end, entry, before=None):
         if self.task is None:
-            return self._add(name, entry)
+            return self._add(end, entry)
         placed = _placed(self.task, entry)
         values = {key: {"N" if key == "bytes" else "S": str(value)} for key, value in placed.items()}
-        if write(self.task, "#step#" + name, ENTRY, values, "#begun = :before" if before else None, before):
-            self._add(name, placed)
+        if write(self.task, end, ENTRY, values, "#begun = :before" if before else None, before):
+            self._add(end, placed)
             return entry
         self.contended = True
-        return self._found(name) or {**entry, **({"begun": INTERRUPTED} if "begun" in entry else {})}
+        return self._found(end) or {**entry, **({"begun": INTERRUPTED} if "begun" in entry else {})}
 
-    def _found(self, name):
+    def _found(self, end):
         """What another run has stored since the journal was read."""
-        entry = query(self.task, "#taskId = :taskId", "#step#" + name).get("#step#" + name)
-        return None if entry is None else self._add(name, entry)
+        entry = query(self.task, "#taskId = :taskId", end).get(end)
+        return None if entry is None else self._add(end, entry)
 
-    def _add(self, name, entry):
-        self.entries[name] = entry
-        self.bytes += entry["bytes"] if "bytes" in entry else len(entry.get("value", "").encode())
+    def _add(self, end, entry):
+        with _lock:
+            self.entries[end] = entry
+            self.bytes += entry["bytes"] if "bytes" in entry else len(entry.get("value", "").encode())
         return entry
+
+
+def _name(end):
+    return end.split("#", 2)[2]
 
 
 def _json(value):
@@ -226,10 +250,11 @@ def client(service):
     import boto3  # Not needed by a tool that only asks and returns.
     from botocore.config import Config
 
-    if service not in _clients:
-        # A dead connection must not use up the time of the function.
-        _clients[service] = boto3.client(service, config=Config(connect_timeout=5, read_timeout=5))
-    return _clients[service]
+    with _lock:
+        if service not in _clients:
+            # A dead connection must not use up the time of the function.
+            _clients[service] = boto3.client(service, config=Config(connect_timeout=5, read_timeout=5))
+        return _clients[service]
 
 
 def query(task, condition, end):

@@ -1,18 +1,25 @@
-"""Tools of mcp-task-server in Python: progress, steps and questions. Copy this file and mcp_journal.py beside your tool.
+"""Tools of mcp-task-server in Python: progress, steps, questions and waits. Copy this file, mcp_waits.py and mcp_journal.py.
 
 It needs boto3, which Lambda's Python runtimes have.
 """
 
+import concurrent.futures
 import json
 import random
+import re
+import threading
 import time
 
-from mcp_journal import StepInterrupted, StepLost, client, journal_of, write
+from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, write
+from mcp_waits import RoundEnd, begin, link, sleep, spare_of, until, webhook
 
-__all__ = ["Question", "StepInterrupted", "StepLost", "ask", "progress", "step", "tool"]
+__all__ = [
+    "Question", "RoundEnd", "StepInterrupted", "StepLost",
+    "ask", "link", "map_steps", "progress", "sleep", "step", "tool", "until", "webhook",
+]  # fmt: skip
 
 LONGEST_WAIT = 60  # Seconds between two tries of a step.
-FINAL = ("ToolError", "TaskEnded", "Question")  # Errors that another try does not change.
+FINAL = ("ToolError", "TaskEnded")  # Errors that another try does not change.
 REPORT = ("round", "updatedAt", "statusMessage", "progress", "progressTotal")
 _last_report = 0.0
 
@@ -29,22 +36,26 @@ def ask(event, name, message, fields):
     return answer.get("content") if answer.get("action") == "accept" else None
 
 
-class Question(Exception):
+class Question(RoundEnd):
     """Ends a run: the function runs again with the answers."""
 
     def __init__(self, requests):
-        super().__init__("The tool asks its client")
+        super().__init__()
         self.requests = requests
 
 
 def tool(run):
-    """Makes a handler of `run(arguments, event)`: returns what it returns, or its questions."""
+    """Makes a handler of `run(arguments, event)`: returns what it returns, or what its round ends with."""
 
-    def handler(event, _context):
+    def handler(event, context):
+        event["_spare"] = spare_of(event, context)
         try:
             return run(event["arguments"], event)
         except Question as question:
             return {"inputRequests": question.requests, "requestState": journal_of(event).carried()}
+        except RoundEnd as end:
+            text = json.dumps({"requestState": journal_of(event).carried()})
+            return {"mcpTask": 1, "text": text, "waits": end.waits}
 
     return handler
 
@@ -56,12 +67,62 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     try, in seconds, twice as long before each further one. `at_most_once`: an entry is stored before `work`, and a later
     run that finds no result raises StepInterrupted, as does each run after it.
 
+    If little of the time of the function is left, a run that has done a step does not begin another: it ends by RoundEnd,
+    and the next one goes on.
+
     Raises ValueError if the step has no room, before the work, or if its result does not fit, after it: then in later
     runs, too, without the work. Raises StepLost if its result is gone.
     """
     if at_most_once and attempts > 1:
         raise TypeError("Step '%s': choose between attempts and at_most_once" % name)
-    return journal_of(event).once(name, lambda: _tried(work, attempts, backoff), at_most_once)
+
+    def timed():
+        began = time.monotonic()
+        result = _tried(work, attempts, backoff)
+        event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
+        return result
+
+    return journal_of(event).once("step", name, timed, at_most_once, lambda: begin(event))
+
+
+def map_steps(event, name, items, work, concurrency=10, **options):
+    """Does a step for each item of a list, some at the same time in threads. The results are in the order of the items.
+
+    The steps are named `<name> 1/200` to `<name> 200/200`, so the name of the map has 1 to 52 characters. Give it the same
+    list in each run: a list of another length raises TypeError. If the work on an item raises, no further item begins,
+    and the error is raised once those under way have ended. `options`: of `step`.
+    """
+    label, items, longest = "Map '%s'" % str(name)[:NAME], list(items), NAME - len(" %d/%d" % (ENTRIES, ENTRIES))
+    if not isinstance(name, str) or not 1 <= len(name) <= longest:
+        raise ValueError("%s: a name has 1 to %d characters" % (label, longest))
+    if len(items) > ENTRIES:
+        raise ValueError("%s has %d items: a task may have %d steps" % (label, len(items), ENTRIES))
+    for known in journal_of(event).names():
+        found = re.fullmatch(re.escape(name) + r" [0-9]+/([0-9]+)", known)
+        if found and int(found[1]) != len(items):
+            message = "%s has %d items, and had %s in an earlier run: give it the same list in each"
+            raise TypeError(message % (label, len(items), found[1]))
+    rest, results, errors = iter(enumerate(items)), [None] * len(items), []
+    lock = threading.Lock()
+
+    def lane():
+        while not errors:
+            with lock:
+                index, item = next(rest, (None, None))
+            if index is None:
+                return
+            try:
+                place = "%s %d/%d" % (name, index + 1, len(items))
+                results[index] = step(event, place, lambda item=item: work(item), **options)
+            except BaseException as error:
+                errors.append(error)
+
+    with concurrent.futures.ThreadPoolExecutor(max(1, min(concurrency, len(items)))) as lanes:
+        for _ in range(min(concurrency, len(items))):
+            lanes.submit(lane)
+    if errors:
+        raise errors[0]
+    return results
 
 
 def _tried(work, attempts, backoff):
