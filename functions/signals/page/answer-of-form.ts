@@ -37,7 +37,9 @@ export function fieldsOf({ params = {} }: InputRequest): readonly Field[] {
 export function answerOfForm(body: string, question: InputRequest): FormAnswer {
   const typed = new Map<string, string[]>();
   for (const [name, text] of new URLSearchParams(body)) {
-    typed.set(name, [...(typed.get(name) ?? []), text.replaceAll('\r\n', '\n')]);
+    const texts = typed.get(name) ?? [];
+    texts.push(text.replaceAll('\r\n', '\n'));
+    typed.set(name, texts);
   }
   const by = typed.get('by')?.[0]?.trim();
   const action = (typed.get('action')?.[0] ?? '') as FormAnswer['answer']['action'];
@@ -62,10 +64,10 @@ function valueIn(field: Field, typed: FormAnswer['typed']): unknown {
   return schema.format === 'date-time' ? momentIn(text, typed.get(zoneOf(field))?.[0] ?? 'Z') : text;
 }
 
-/** A text that is no number stays one, so that the check refuses it. */
+/** A text that is no number stays one, so that the check refuses it. The form has one way to match: a long text is no work. */
 function numberIn(text: string): number | string {
   const plain = text.trim();
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
+  return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;
 }
 
 /** What an input for a date and time gives, with its zone. It has no seconds if they are 0. */
