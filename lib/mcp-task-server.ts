@@ -247,6 +247,8 @@ export class McpTaskServer extends ServerMetrics {
    *
    * @param name 1 to 64 characters of A-Z a-z 0-9 _ - . and unique in this server
    * @returns the tool: grant rights to it, and watch its metrics
+   * @example
+   * server.addTool('render_report', { handler, description, inputSchema, taskSupport: 'optional' });
    */
   addTool(name: string, props: ToolProps): Tool {
     return this.#tools.add(name, props);

@@ -30,7 +30,12 @@ export async function callTask(
   return (await import('./legacy.ts')).callTask(known, name, args, options);
 }
 
-/** Continues a task that another client, or an earlier run of this program, has started. Otherwise works like `callTask`. */
+/**
+ * Continues a task that another client, or an earlier run of this program, has started. Otherwise works like `callTask`.
+ *
+ * @example
+ * const result = await resumeTask(client, await readFile('task.txt', 'utf8'));
+ */
 export async function resumeTask(
   client: OfficialClient,
   taskId: string,

@@ -55,6 +55,9 @@ export function elicitForm<
 /**
  * Asks the person to open a URL, e.g. to log in. The answer only says whether they agreed. The URL has at most 2,000
  * characters, https (http on loopback), no user info and no control characters: any other URL fails the task.
+ *
+ * @example
+ * const { login } = await task.requireInput({ login: elicitUrl('Log in to the shop', 'https://shop.example.com/login') });
  */
 export function elicitUrl(
   message: string,
@@ -71,7 +74,12 @@ export interface SampleAnswer {
   readonly stopReason?: string;
 }
 
-/** Sends a prompt to the client's model, which answers with `maxTokens` at most. */
+/**
+ * Sends a prompt to the client's model, which answers with `maxTokens` at most.
+ *
+ * @example
+ * const { summary } = await task.requireInput({ summary: sample(`Summarize: ${text}`, 200) });
+ */
 export function sample(
   prompt: string,
   maxTokens: number,

@@ -51,3 +51,9 @@ test('each prop that users write has an example, and a default if it is optional
   );
   expect(missing).toEqual([]);
 });
+
+test.each(PAGES)('each function in docs/api/%s.md has an example', (page) => {
+  const [, functions = ''] = readPage(`docs/api/${page}.md`).split(/^## Functions$/m);
+  const sections = functions.split(/^### /m).slice(1);
+  expect(sections.filter((text) => !/^#### Examples?$/m.test(text)).map((text) => text.split('\n')[0])).toEqual([]);
+});

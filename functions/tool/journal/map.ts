@@ -10,6 +10,7 @@ export interface MapOptions<T = unknown, R = unknown> extends StepOptions {
   /**
    * Makes the result of an item that a run before this one has begun, and not finished, with `atMostOnce`. It is not stored.
    * @default the map throws StepInterrupted
+   * @example (order) => ({ order, paid: 'unknown' })
    */
   readonly interrupted?: (item: T, index: number) => R;
 }
