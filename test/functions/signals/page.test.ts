@@ -53,7 +53,7 @@ test('a date and time gets the zone that is chosen, and its seconds', () => {
   ).toEqual({ at: '2036-01-15T09:30:05-03:30' });
 });
 
-test('names of fields may be any text: none reaches a prototype, or the inputs of the page itself', () => {
+test('a field may have any name: none reaches a prototype, or the inputs of the page itself', () => {
   const properties = JSON.parse('{"__proto__":{"type":"string"},"action":{"type":"string"},"by":{"type":"string"}}');
   const content = contentOf(properties, [
     ['f0', 'p'],
@@ -111,7 +111,7 @@ test('whatever a tool asks or a person types, the page holds no element but its 
   }
 });
 
-test('each field has a label, and its error beside it, named by aria-describedby; what was typed stays', async () => {
+test('each field has a label and its error, named by aria-describedby; what was typed stays', async () => {
   const { taskWith, form } = setup();
   const task = await taskWith({
     a: linkOf({ age: EVERY.age, name: { type: 'string' }, tags: EVERY.tags }, ['age', 'name']),

@@ -133,7 +133,7 @@ test.each([
   expect((await json(task, YES)).status).toBe(200);
 });
 
-test('a body that does not fit the schema of a webhook is 422 with its fields, and the wait stays open', async () => {
+test('a body that does not fit its schema is 422 with its fields, and the wait stays open', async () => {
   const { taskWith, json, stored } = setup();
   const task = await taskWith({ a: webhookOf(SCHEMA) });
   const { status, body } = await json(task, { id: 'x' });
