@@ -6,6 +6,12 @@ import { useAssembly } from '../../support/cloud.ts';
 const { url, start, stored, runsOf, sweepAfter } = useCrashCloud({ assembly: useAssembly('test/cloud/waits/app.ts') });
 const [MINUTE, DAY] = [60_000, 86_400_000];
 
+const URLS = { extensions: { 'io.modelcontextprotocol/tasks': {} }, elicitation: { form: {}, url: {} } };
+
+/** Posts a body, and returns the status of the answer. */
+const send = async (to: string, body: string, type = 'application/json') =>
+  (await fetch(to, { method: 'POST', headers: { 'content-type': type }, body })).status;
+
 describe.each(['author', 'author_express'])('%s', (tool) => {
   const does = (what: string, args: object = {}) => start(tool, { do: what, ...args });
   const waits = (taskId: string) =>
@@ -31,6 +37,30 @@ describe.each(['author', 'author_express'])('%s', (tool) => {
     expect(slept).toBeGreaterThanOrEqual(DAY);
     expect(slept).toBeLessThan(DAY + 5 * MINUTE);
     if (tool === 'author') expect(runsOf(taskId)).toHaveLength(2);
+  });
+
+  test('a person answers by a link of the client, another system sends, and a condition is checked', async () => {
+    // A question of more than 4 KB lies in S3.
+    const args = { do: 'buy', text: `Buy it? ${'x'.repeat(5_000)}` };
+    const call = await modernRequest(url(), 'tools/call', { name: tool, arguments: args }, { capabilities: URLS });
+    const { taskId } = call.body.result;
+    const { inputRequests } = await poll(url(), taskId, ({ status }) => status === 'input_required');
+    const { message, url: link } = inputRequests['r1.open'].params;
+    const hook = message.split(' ').at(-1);
+    expect(await send(hook, '{"n":"one"}')).toBe(422);
+    expect(await send(hook, '{"n":1}')).toBe(200);
+    expect(await (await fetch(link)).text()).toContain('Buy it? xxx');
+    expect(await send(link, 'action=accept&f0=true&by=Ann', 'application/x-www-form-urlencoded')).toBe(200);
+    await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.open': { action: 'accept' } } });
+    await expect.poll(async () => (await stored(taskId)).waits, { timeout: 20_000 }).toContain('"ready"');
+    await sweepAfter(6 * MINUTE);
+    expect(await result(taskId)).toEqual({
+      open: 'accept',
+      answer: { action: 'accept', content: { ok: true }, by: 'Ann', at: expect.any(Number) },
+      payment: { body: { n: 1 }, at: expect.any(Number) },
+      ready: { at: 3 },
+    });
+    expect([await send(hook, '{"n":2}'), await send(link, '{}')]).toEqual([410, 410]);
   });
 
   test('a sleep past the deadline of its task is refused at once', async () => {

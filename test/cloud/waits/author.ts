@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Duration, defineTool, elicitForm, type Task } from '../../../functions/tool/index.ts';
+import { type Duration, defineTool, elicitForm, elicitUrl, type Task } from '../../../functions/tool/index.ts';
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -25,6 +25,22 @@ const acts: Readonly<Record<string, (task: Task, args: Args) => Promise<object>>
       { concurrency: 2 },
     );
     return { rounds };
+  },
+  async buy(task, { text }) {
+    const question = elicitForm(String(text), { ok: { type: 'boolean' } });
+    const approval = await task.link('approval', question, { within: { days: 3 } });
+    const body = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const;
+    const paid = await task.webhook('paid/€', { within: { days: 1 }, schema: body });
+    const [{ open }, answer, payment] = await Promise.all([
+      task.requireInput({ open: elicitUrl(`Please approve, then pay by ${paid.url}`, approval.url) }),
+      approval.answer(),
+      paid.received(),
+    ]);
+    const ready = await task.until('ready', () => task.round > 2 && { at: task.round }, {
+      every: { minutes: 5 },
+      within: { hours: 1 },
+    });
+    return { open: open.action, answer, payment, ready };
   },
 };
 
