@@ -2,10 +2,10 @@ import { busNameOf } from '../bus-name.ts';
 import { type CallFacts, readInput } from '../faults/index.ts';
 import { type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import { partitionOf } from '../partition.ts';
-import { machineOfToken } from '../task-token.ts';
 import type { Specs } from '../template/specs.ts';
 import { dynamoDbRequests } from './dynamodb.ts';
 import type { AccessRequest } from './statements.ts';
+import { machineOfToken } from './task-token.ts';
 
 /** Region and account, for the ARNs of resources that are not in the template. */
 export interface RegionAndAccount {

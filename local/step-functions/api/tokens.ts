@@ -1,6 +1,6 @@
 import { AwsError } from '../../aws-error.ts';
+import { executionOfToken } from '../../iam/task-token.ts';
 import type { JsonObject as Request } from '../../json.ts';
-import { executionOfToken } from '../../task-token.ts';
 import type { Answer } from '../journal/records.ts';
 import type { Tokens, Waiting } from '../tokens/tokens.ts';
 import type { Operation } from '../types.ts';

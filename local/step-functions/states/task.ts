@@ -1,4 +1,4 @@
-import { tokenOf } from '../../task-token.ts';
+import { tokenOf } from '../../iam/task-token.ts';
 import { type Fields, MOST_SECONDS } from '../definition/fields.ts';
 import type { Loader } from '../definition/loader.ts';
 import { integrationName, waitsForToken } from '../definition/resource.ts';

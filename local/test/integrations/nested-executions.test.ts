@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Cloud, startCloud } from '../cloud.ts';
-import { adminRole, clientConfig, writeAssembly } from './fixture.ts';
+import { type Cloud, startCloud } from '../../cloud.ts';
+import { adminRole, clientConfig, writeAssembly } from '../fixture.ts';
 
 const arnOf = (machine: string) => `arn:aws:states:us-east-1:000000000000:stateMachine:${machine}`;
 const runOf = (machine: string, name: string) => `${arnOf(machine).replace('stateMachine', 'execution')}:${name}`;

@@ -7,10 +7,10 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Cloud } from '../cloud.ts';
-import { objectOf } from '../json.ts';
-import { clientConfig, functionResource } from './fixture.ts';
-import { allow, machine, role, start } from './iam/stack.ts';
+import type { Cloud } from '../../cloud.ts';
+import { objectOf } from '../../json.ts';
+import { clientConfig, functionResource } from '../fixture.ts';
+import { allow, machine, role, start } from '../iam/stack.ts';
 
 let cloud: Cloud;
 beforeAll(async () => {
