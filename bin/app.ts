@@ -16,15 +16,22 @@ const server = new McpTaskServer(stack, 'Server', {
 });
 
 server.addToolFile('greet', 'functions/examples/greet.ts', { timeout: Duration.seconds(5) });
-server.addToolFile('profile_dataset', 'functions/examples/profile-dataset.ts', { timeout: Duration.minutes(1) });
-server.addToolFile('deploy_service', 'functions/examples/deploy-service.ts', { timeout: Duration.minutes(1) });
 server.addToolFile('nightly_report', 'functions/examples/nightly-report.ts', {
   timeout: Duration.minutes(1), // of one run
   tool: { timeout: Duration.days(2) }, // of the task, with all its waits
 });
+// Where their other systems are. Without an address, a mail or a job is only logged.
+const { MAIL_URL = '', TRAINER_URL = '', SITE_URL = 'https://example.com' } = process.env;
+server.addToolFile('approve_purchase', 'functions/examples/approve-purchase.ts', {
+  ...{ timeout: Duration.seconds(30), environment: { MAIL_URL } },
+  tool: { timeout: Duration.days(3) },
+});
+server.addToolFile('train_model', 'functions/examples/train-model.ts', {
+  ...{ timeout: Duration.seconds(30), environment: { TRAINER_URL } },
+  tool: { timeout: Duration.hours(7) },
+});
 server.addToolFile('crawl_site', 'functions/examples/crawl-site.ts', {
-  timeout: Duration.minutes(15),
-  environment: { SITE_URL: process.env.SITE_URL ?? 'https://example.com' },
+  ...{ timeout: Duration.minutes(15), environment: { SITE_URL } },
   tool: { timeout: Duration.hours(4) },
 });
 // A state machine, or a function in another language, is described here.

@@ -11,8 +11,7 @@ const readme = readPage('README.md');
 const files = [
   { about: 'functions/split-bill.ts', code: snippet(readme, 'functions/split-bill.ts') },
   { about: 'ask.mts', code: snippet(readme, 'ask.mts') },
-  // readme.test.ts compares the excerpts with their file.
-  ...snippetsOf(readPage('docs/writing-tools.md')).filter(({ about }) => !about.startsWith('excerpts of')),
+  ...['docs/writing-tools.md', 'docs/long-work.md'].flatMap((page) => snippetsOf(readPage(page))),
 ];
 for (const { about, code } of files) folder.write(about, code);
 
@@ -37,7 +36,7 @@ test('each snippet says where it goes, and all of them compile', () => {
   node('typescript/bin/tsc', '--noEmit', '-p', folder.path);
 });
 
-test('the test of a tool passes', () => {
+test('the tests of tools pass', () => {
   const config = folder.write('vitest.config.js', 'export default { test: { include: ["test/**/*.test.ts"] } }');
   node('vitest/vitest.mjs', 'run', '--root', folder.path, '--config', config);
 });
@@ -78,6 +77,49 @@ test('pay_invoice', async () => {
   paid.mockRejectedValue(new TypeError('fetch failed'));
   await expect(run('functions/pay-invoice.ts', { invoice: 'A 1' })).rejects.toThrow('fetch failed');
   expect(paid.mock.calls).toEqual(Array(2).fill(['https://bank.example/pay/A%201', { method: 'POST' }]));
+  vi.unstubAllGlobals();
+});
+
+test('publish_post', async () => {
+  const signals = { approval: { action: 'decline', by: 'Ann' } } as const;
+  expect(await run('functions/publish-post.ts', { post: 'Rain' }, { signals })).toBe('Not published: Ann declined.');
+});
+
+test('render_film', async () => {
+  const posted = vi.fn(async (_url: string, _init: RequestInit) => new Response());
+  vi.stubGlobal('fetch', posted);
+  const signals = { rendered: { body: { file: 'a.mp4' } } };
+  const options = { signals, crashAfter: 'start' };
+  expect(await run('functions/render-film.ts', { film: 'A' }, options)).toEqual({ film: 'A', file: 'a.mp4' });
+  expect(posted.mock.calls.map(([, { body }]) => JSON.parse(String(body)))).toEqual([
+    { film: 'A', callback: expect.stringMatching(/^https:/) },
+  ]);
+  const late = await run('functions/render-film.ts', { film: 'A' }, { signals: { rendered: 'timeout' } });
+  expect(late).toMatchObject({ isError: true });
+  vi.unstubAllGlobals();
+});
+
+test('wait_for_build', async () => {
+  const asked = vi.fn(async () => new Response('app.zip')).mockResolvedValueOnce(new Response(null, { status: 404 }));
+  vi.stubGlobal('fetch', asked);
+  expect(await run('functions/wait-for-build.ts', { build: '7' })).toBe('Build 7 made app.zip.');
+  expect(asked).toHaveBeenCalledTimes(2);
+  asked.mockImplementation(async () => new Response(null, { status: 404 }));
+  expect(await run('functions/wait-for-build.ts', { build: '7' })).toBe('Build 7 did not end within six hours.');
+  vi.unstubAllGlobals();
+});
+
+test('remind', async () => {
+  const sent = vi.spyOn(console, 'log').mockImplementation(() => {});
+  const at = new Date(Date.now() + 86_400_000).toISOString();
+  const { result, rounds } = await runTool(await toolOf('functions/remind.ts'), { text: 'Tea', at });
+  expect([result, rounds, sent.mock.calls]).toEqual([`Reminded at ${at}.`, 2, [['Tea']]]);
+  sent.mockRestore();
+});
+
+test('check_links', async () => {
+  vi.stubGlobal('fetch', async (link: string) => new Response(null, { status: link === 'b' ? 404 : 200 }));
+  expect(await run('functions/check-links.ts', { links: ['a', 'b', 'c'] })).toEqual({ broken: ['b'] });
   vi.unstubAllGlobals();
 });
 

@@ -8,18 +8,19 @@ const { cloud, url, deployed, page, complaints, open, seen, text, until, press, 
 
 describe.skipIf(CHROMIUM === undefined)('a task on the page in Chromium', () => {
   test('shows where the time of a task went, and answers its questions', async () => {
-    const taskId = await started('profile_dataset', {});
+    const chosen = { type: 'array', items: { type: 'string', enum: ['country', 'total'] }, minItems: 1 };
+    const taskId = await started('ask_twice', { fields: { chosen } });
     await poll(url(), taskId, ({ status }) => status === 'input_required');
     await open(`#/task/${taskId}`, 'light', WIDE, deployed());
     await until('hidden');
-    expect(await text()).not.toMatch(/Which columns|What was logged/);
+    expect(await text()).not.toMatch(/Once\?|What was logged/);
     await press('Show the questions, to answer them');
-    await until('Which columns');
+    await until('Once?');
     await seen('question');
     await page().click('.question input[type=checkbox]');
     await page().type('.question .reason input', 'INC-7');
     await press('Answer');
-    await until('Append the');
+    await until('Twice?');
     await page().select('.question select', 'true');
     await page().type('.question .reason input', 'INC-7');
     await press('Answer');

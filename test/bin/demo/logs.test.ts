@@ -8,8 +8,8 @@ const folder = mkdtempSync(join(tmpdir(), 'mcp-demo-logs-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const METRIC = '{"_aws":{"Timestamp":1},"Completed":1}';
-const CREATED = '{"event":"audit","action":"created","taskId":"01m8","tool":"deploy_service"}';
-const FAILED = '{"event":"audit","action":"finished","taskId":"01m8","tool":"deploy_service","status":"failed"}';
+const CREATED = '{"event":"audit","action":"created","taskId":"01m8","tool":"greet"}';
+const FAILED = '{"event":"audit","action":"finished","taskId":"01m8","tool":"greet","status":"failed"}';
 const THROWN = 'Invoke Error {"errorType":"TypeError","errorMessage":"Database is down","trace":[]}';
 
 /** The shown lines. Checks that the file has all lines. */
@@ -32,7 +32,7 @@ test('a run without a failure shows no log line, and keeps each in the file', ()
 test('a function that fails is shown, with its error', () => {
   const shown = shownOf([METRIC, CREATED, THROWN, FAILED], false);
   expect(shown).toContain('Deploy │ ✗ TypeError: Database is down');
-  expect(shown).toContain('✗ deploy_service …01m8 failed');
+  expect(shown).toContain('✗ greet …01m8 failed');
   expect(shown).not.toContain('{"');
 });
 

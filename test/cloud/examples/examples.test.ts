@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startOtherSystems } from '../../../bin/demo/other-systems.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { synthApp } from '../../../local/testing.ts';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
@@ -7,15 +8,17 @@ import { changeAssembly } from '../../support/change-assembly.ts';
 import { ended, poll } from '../../support/clients.ts';
 import { startSite } from './site.ts';
 
-const [HOUR, DAY] = [3_600_000, 86_400_000];
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const PAGES = 200;
 const folder = temporaryDir();
+let others: Awaited<ReturnType<typeof startOtherSystems>>;
 let site: Awaited<ReturnType<typeof startSite>>;
 
-/** bin/app.ts, with a site of this test. */
+/** bin/app.ts, with other systems that this test plays. */
 beforeAll(async () => {
+  others = await startOtherSystems();
   site = await startSite(PAGES, 1_000);
-  vi.stubEnv('SITE_URL', site.url);
+  for (const [name, value] of Object.entries({ ...others.env, SITE_URL: site.url })) vi.stubEnv(name, value);
   await synthApp('bin/app.ts', folder);
   vi.unstubAllEnvs();
   // A run of crawl_site has the time for some of the pages. It ends by the clock of this machine.
@@ -26,13 +29,58 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await site.stop();
+  await Promise.all([others.stop(), site.stop()]);
   rmSync(folder, { recursive: true });
 });
 const { cloud, url, now, start, stored, runsOf, get, sweepAfter } = useCrashCloud({ assembly: folder });
 
 const waits = (taskId: string) => expect.poll(async () => (await stored(taskId)).status).toBe('waiting');
 const outcome = async (taskId: string) => (await poll(url(), taskId, ended)).result.structuredContent;
+
+/** Starts `approve_purchase`. Returns the id of the task, and the link of the mail. */
+async function purchase() {
+  const mailed = others.next('/mail');
+  const taskId = await start('approve_purchase', { item: 'a desk', euros: 420, approver: 'ann@example.com' });
+  const { to, text = '' } = await mailed;
+  expect(to).toBe('ann@example.com');
+  await waits(taskId);
+  return { taskId, link: text.split(' ').at(-1) ?? '' };
+}
+
+test('approve_purchase orders when a person answers by the link, almost two days later', async () => {
+  const { taskId, link } = await purchase();
+  expect((await get(taskId)).statusMessage).toMatch(/^Waiting for approval until /);
+  await sweepAfter(2 * DAY - HOUR);
+  const page = await (await fetch(link)).text();
+  expect(page).toContain('Buy a desk for 420 euros?');
+  await waits(taskId);
+  const answer = await fetch(link, {
+    method: 'POST',
+    body: new URLSearchParams({ f0: 'Fine', by: 'Ann', action: 'accept' }),
+  });
+  expect(answer.status).toBe(200);
+  expect(await outcome(taskId)).toMatchObject({ ordered: true, by: 'Ann', note: 'Fine' });
+});
+
+test('approve_purchase orders nothing when two days are over, and the link is over, too', async () => {
+  const { taskId, link } = await purchase();
+  await sweepAfter(2 * DAY + MINUTE);
+  expect(await outcome(taskId)).toMatchObject({ ordered: false, reason: /did not answer within two days/ });
+  expect((await fetch(link, { method: 'POST', body: new URLSearchParams({ action: 'accept' }) })).status).toBe(410);
+});
+
+test('train_model waits almost six hours until the other system calls back', async () => {
+  const job = others.next('/jobs');
+  const taskId = await start('train_model', { dataset: 'orders' });
+  const { callback = '' } = await job;
+  await waits(taskId);
+  await sweepAfter(6 * HOUR - MINUTE);
+  const post = (body: unknown) =>
+    fetch(callback, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  expect((await post({ model: 'm' })).status).toBe(422);
+  expect((await post({ model: 'm', accuracy: 0.93 })).ok).toBe(true);
+  expect(await outcome(taskId)).toEqual({ model: 'm', accuracy: 0.93, goodEnough: true });
+});
 
 test('nightly_report, called at 22:00, works through 200 customers and returns at 06:00', async () => {
   cloud().clock.advance(DAY - (now() % DAY) + 22 * HOUR);

@@ -1,10 +1,14 @@
+import { globSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { handler as deployService } from '../../../functions/examples/deploy-service.ts';
+import { handler as approvePurchase } from '../../../functions/examples/approve-purchase.ts';
+import { handler as crawlSite } from '../../../functions/examples/crawl-site.ts';
 import { handler as greet } from '../../../functions/examples/greet.ts';
-import { handler as profileDataset } from '../../../functions/examples/profile-dataset.ts';
+import { handler as nightlyReport } from '../../../functions/examples/nightly-report.ts';
+import { handler as trainModel } from '../../../functions/examples/train-model.ts';
 
-const all = [greet, profileDataset, deployService].map(({ definition }) => definition);
+const tools = [greet, nightlyReport, approvePurchase, trainModel, crawlSite];
+const all = tools.map(({ definition }) => definition);
 const compile = (schema: object) => new Ajv2020({ strict: true, allErrors: true, ownProperties: true }).compile(schema);
 
 describe('registrations', () => {
@@ -28,28 +32,25 @@ test.each([
   [greet, { name: 'Ada' }, true],
   [greet, { name: '' }, false],
   [greet, {}, false],
-  [profileDataset, {}, true],
-  [profileDataset, { csv: 'a\n1', columns: ['a'] }, true],
-  [profileDataset, { csv: '' }, false],
-  [profileDataset, { columns: [] }, false],
-  [profileDataset, { columns: ['a', 'a'] }, false],
-  [profileDataset, { rows: 1 }, false],
-  [deployService, { service: 'checkout', region: 'eu-west-1', version: '2.4.0' }, true],
-  [deployService, { service: 'Checkout', region: 'eu-west-1', version: '2.4.0' }, false],
-  [deployService, { service: 'checkout', region: 'moon-1', version: '2.4.0' }, false],
-  [deployService, { service: 'checkout', region: 'eu-west-1', version: '../2' }, false],
-  [deployService, { service: 'checkout', region: 'eu-west-1', version: '2.4.0', replicas: 0 }, false],
+  [nightlyReport, {}, true],
+  [nightlyReport, { customers: ['a', 'a'] }, false],
+  [nightlyReport, { customers: [] }, false],
+  [approvePurchase, { item: 'a desk', euros: 420, approver: 'ann@example.com' }, true],
+  [approvePurchase, { item: 'a desk' }, false],
+  [approvePurchase, { item: 'a desk', euros: -1 }, false],
+  [trainModel, { dataset: 'orders' }, true],
+  [trainModel, { dataset: 'orders', accuracy: 93 }, false],
+  [crawlSite, {}, true],
+  [crawlSite, { most: 5_001 }, false],
+  [crawlSite, { url: 'http://127.0.0.1:9001' }, false],
 ] as const)('input of %o: %o is valid: %s', (tool, args, valid) => {
   expect(compile(tool.definition.inputSchema)(args)).toBe(valid);
 });
 
-test('support and hints say what the tools do', () => {
-  expect(all.map(({ taskSupport }) => taskSupport)).toEqual(['forbidden', 'optional', 'required']);
-  expect(profileDataset.definition.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
-  expect(deployService.definition.annotations).toMatchObject({
-    readOnlyHint: false,
-    destructiveHint: true,
-    // Its finished steps are remembered: a run that crashed may be taken up again.
-    idempotentHint: true,
-  });
+test('each has at most 80 lines, and all that wait run as tasks that may be taken up again', () => {
+  for (const file of globSync('functions/examples/*.ts')) {
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n').length, file).toBeLessThanOrEqual(80);
+  }
+  expect(all.map(({ taskSupport }) => taskSupport)).toEqual(['forbidden', ...Array(4).fill('required')]);
+  expect(all.map(({ annotations }) => annotations?.idempotentHint)).toEqual(Array(5).fill(true));
 });

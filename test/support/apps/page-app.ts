@@ -1,18 +1,14 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
-import { handler as profile } from '../../../functions/examples/profile-dataset.ts';
 import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
 
 /** Tools for the page of the tasks: questions, failures, retries, and hostile texts. */
 const stack = new Stack(new App(), 'Shop');
 const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
-const toolFunction = (id: string, entry: string) =>
-  new ToolFunction(stack, id, { entry, timeout: Duration.seconds(60) });
-
-const profiler = toolFunction('Profile', 'functions/examples/profile-dataset.ts');
-server.addTool('profile_dataset', { ...profile.definition, handler: profiler });
-
-const handler = toolFunction('Tools', 'test/support/apps/tools.ts');
+const handler = new ToolFunction(stack, 'Tools', {
+  entry: 'test/support/apps/tools.ts',
+  timeout: Duration.seconds(60),
+});
 const tool = { handler, inputSchema: { type: 'object' }, taskSupport: 'required' } as const;
 server.addTool('throws', { ...tool, description: 'Throws' });
 server.addTool('echo', { ...tool, description: 'Returns its arguments' });
@@ -20,6 +16,7 @@ server.addTool('returns', { ...tool, description: 'Returns the JSON that it gets
 server.addTool('steps', { ...tool, description: 'Reports each of its steps' });
 server.addTool('sleep', { ...tool, description: 'Sleeps' });
 server.addTool('confide', { ...tool, description: 'Passes on each text that it gets' });
+server.addTool('ask_twice', { ...tool, description: 'Asks two questions, one after the other' });
 server.addTool('ask_two', { ...tool, description: 'Asks two questions at once' });
 server.addTool('ask_url', { ...tool, description: 'Asks by URL' });
 server.addTool('charge_then_crash', { ...tool, description: 'Crashes', annotations: { idempotentHint: true } });

@@ -10,11 +10,11 @@ import { defineTool, reportProgress } from '../../../functions/tool/index.ts';
 
 type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
 
-const elicit = (message: string) => ({
+const elicit = (message: string, properties: object = { ok: { type: 'boolean' } }) => ({
   method: 'elicitation/create',
   params: {
     message,
-    requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+    requestedSchema: { type: 'object', properties, required: Object.keys(properties) },
   },
 });
 let invocations = 0;
@@ -171,9 +171,11 @@ const tools: Record<string, Tool> = {
     if (first === undefined) return { inputRequests: { first: elicit('First?'), second: elicit('Second?') } };
     return { first, second };
   },
-  ask_twice({ arguments: { text, word }, inputResponses, requestState }) {
-    if (requestState === null)
-      return { inputRequests: { same: elicit(word === undefined ? 'Once?' : `Once? ${word}`) }, requestState: 'once' };
+  ask_twice({ arguments: { text, word, fields }, inputResponses, requestState }) {
+    if (requestState === null) {
+      const same = elicit(word === undefined ? 'Once?' : `Once? ${word}`, fields as object | undefined);
+      return { inputRequests: { same }, requestState: 'once' };
+    }
     if (requestState === 'once') return { inputRequests: { same: elicit('Twice?') }, requestState: 'twice' };
     return { last: inputResponses.same, ...(typeof text === 'string' && { bytes: text.length }) };
   },
