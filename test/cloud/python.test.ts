@@ -27,8 +27,8 @@ const asking = {
   elicitation: { form: {} },
   extensions: { 'io.modelcontextprotocol/tasks': {} },
 };
-async function started(limit: number) {
-  const params = { name: 'count_primes', arguments: { limit } };
+async function started(limit: number | undefined, name = 'count_primes') {
+  const params = { name, arguments: limit === undefined ? {} : { limit } };
   const { body } = await modernRequest(`${cloud.url}/mcp`, 'tools/call', params, { capabilities: asking });
   return body.result.taskId as string;
 }
@@ -63,6 +63,34 @@ test.skipIf(!hasPython)('a declined question ends the tool with its text', async
   const done = await poll(`${cloud.url}/mcp`, taskId, ({ status }) => status === 'completed');
   expect(done.result.content[0].text).toBe('Nothing was counted.');
 });
+
+test.skipIf(!hasPython)(
+  'a tool in Python waits for a person and another system, and works past one run',
+  async () => {
+    const taskId = await started(undefined, 'buys');
+    const url = `${cloud.url}/mcp`;
+    const { inputRequests } = await poll(url, taskId, ({ status }) => status === 'input_required');
+    const [link, hook] = inputRequests['r1.urls'].params.message.split(' ');
+    const send = async (to: string, body: object) => {
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch(to, { method: 'POST', headers, body: JSON.stringify(body) })).status;
+    };
+    expect([await send(hook, {}), await send(hook, { n: 1 })]).toEqual([422, 200]);
+    const inputResponses = { 'r1.urls': { action: 'accept', content: {} } };
+    await modernRequest(url, 'tasks/update', { taskId, inputResponses });
+    await poll(url, taskId, ({ statusMessage }) => /^Waiting for approval until /.test(statusMessage));
+    expect(await send(link, { action: 'accept', content: { ok: true }, by: 'Ann' })).toBe(200);
+    const { result } = await poll(url, taskId, ({ status }) => status === 'completed');
+    const { answer: answered, payment, parts } = result.structuredContent;
+    const at = expect.any(Number);
+    expect(answered).toEqual({ action: 'accept', content: { ok: true }, by: 'Ann', at });
+    expect(payment).toEqual({ body: { n: 1 }, at });
+    expect(parts.map(([item]: number[]) => item)).toEqual(Array.from({ length: 12 }, (_, n) => n));
+    // Items of two runs.
+    expect(new Set(parts.map(([, round]: number[]) => round)).size).toBeGreaterThan(1);
+  },
+  60_000,
+);
 
 /** The second round of a task that only asks. */
 const ASKS = `

@@ -1,10 +1,17 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Auth, McpTaskServer } from '../../../lib/index.ts';
 
-/** A server whose tool is written in Python. */
+/** A server whose tools are written in Python. */
 const stack = new Stack(new App(), 'Python');
-const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous(), removalPolicy: RemovalPolicy.DESTROY });
+const server = new McpTaskServer(stack, 'Server', {
+  auth: Auth.anonymous(),
+  removalPolicy: RemovalPolicy.DESTROY,
+  maxTtl: Duration.days(5),
+});
 server.addTool('count_primes', {
   description: 'Counts primes',
   inputSchema: { type: 'object', properties: { limit: { type: 'integer' } }, required: ['limit'] },
@@ -17,3 +24,20 @@ server.addTool('count_primes', {
     timeout: Duration.minutes(5),
   }),
 });
+
+const folder = mkdtempSync(join(tmpdir(), 'mcp-python-tool-'));
+cpSync('functions/examples/python', folder, { recursive: true });
+cpSync('test/support/apps/buys.py', join(folder, 'buys.py'));
+server.addTool('buys', {
+  description: 'Waits for a person and another system',
+  inputSchema: { type: 'object' },
+  taskSupport: 'required',
+  timeout: Duration.days(4),
+  handler: new LambdaFunction(stack, 'Buys', {
+    runtime: Runtime.PYTHON_3_13,
+    handler: 'buys.handler',
+    code: Code.fromAsset(folder, { exclude: ['__pycache__'] }),
+    timeout: Duration.seconds(4),
+  }),
+});
+rmSync(folder, { recursive: true });
