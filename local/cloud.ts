@@ -17,8 +17,9 @@ import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
+import { INTEGRATIONS } from './step-functions/integrations/catalog.ts';
 import { expressFate } from './step-functions/integrations/express-fate.ts';
-import { createIntegrations, INTEGRATIONS } from './step-functions/integrations/integrations.ts';
+import { createIntegrations } from './step-functions/integrations/integrations.ts';
 import { loadMachine } from './step-functions/machine/machine.ts';
 import { type AppOptions, type CheckApp, readApp } from './template/app.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
@@ -191,12 +192,17 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const execution = { calls, bench, iam, now, onError };
   const listening = Promise.withResolvers<string>();
   const outputs = Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs)));
+  const called = {
+    dynamodb: dynamoDb.service,
+    sqs: operations.json.AmazonSQS,
+    events: jsonService('events', '1.1', events.operations),
+  };
   const integrations = createIntegrations({
     // Workflows give functions the URL of the API.
     lambda: withUrl(lambda, api, outputs, listening.promise),
     bench,
     iam,
-    updateItem: (accessKey, input) => callJson(dynamoDb.service, 'UpdateItem', input, accessKey, execution),
+    send: (service, ...call) => callJson(called[service], ...call, execution),
     endpoint: wire.url,
     region,
     calls,
@@ -223,7 +229,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   if (scheduled) atStop(every(ROTATION_CHECK_MS / timeScale, secretsManager.rotateDue));
   const services = {
     DynamoDB_20120810: dynamoDb.service,
-    AWSEvents: jsonService('events', '1.1', events.operations),
+    AWSEvents: called.events,
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', secretsManager.operations),
     ...operations.json,

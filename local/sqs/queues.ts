@@ -1,6 +1,7 @@
 import { AwsError } from '../aws-error.ts';
 import type { QueueResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
+import { readSendMessage } from './send.ts';
 
 /** A message in a queue of the template. Only tests receive it. */
 export interface QueueMessage {
@@ -15,10 +16,19 @@ export type Queues = ReturnType<typeof createQueues>;
 export function createQueues(resources: readonly QueueResource[], now: () => number) {
   const messages = new Map(resources.map(({ name }): [string, QueueMessage[]] => [name, []]));
   const names = new Map(resources.map(({ arn, name }) => [arn, name]));
+  const find = (name: string): QueueMessage[] => {
+    const queue = messages.get(name);
+    if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
+    return queue;
+  };
   const operations: Operations = {
+    async SendMessage(input) {
+      const { queue, body, attributes, delayMs, answer } = readSendMessage(input);
+      find(queue).push({ body, attributes, sentAt: now() + delayMs });
+      return answer;
+    },
     async GetQueueAttributes({ QueueUrl }) {
-      const queue = messages.get(String(QueueUrl).split('/').at(-1) ?? '');
-      if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
+      const queue = find(String(QueueUrl).split('/').at(-1) ?? '');
       return { Attributes: { ApproximateNumberOfMessages: String(queue.length) } };
     },
   };

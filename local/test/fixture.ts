@@ -126,15 +126,15 @@ export function dynamoDbClient(cloud: Cloud): DynamoDBClient {
   return new DynamoDBClient(clientConfig(cloud));
 }
 
-/** Sends an UpdateItem to a DynamoDB that verifies no signatures. */
-export function updateItemAt(
+/** Calls operations of a DynamoDB that verifies no signatures. */
+export function dynamoDbAt(
   endpoint: string,
-): (accessKey: string, input: object) => Promise<{ status: number; body: string }> {
-  return async (accessKey, input) => {
+): (service: string, operation: string, input: object, accessKey: string) => Promise<{ status: number; body: string }> {
+  return async (_service, operation, input, accessKey) => {
     const credential = `Credential=${accessKey}/20260101/us-east-1/dynamodb/aws4_request`;
     const headers = {
       'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': 'DynamoDB_20120810.UpdateItem',
+      'x-amz-target': `DynamoDB_20120810.${operation}`,
       'x-amz-date': '20260101T000000Z',
       authorization: `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=host, Signature=0`,
     };

@@ -4,7 +4,7 @@ import { type Cloud, startCloud } from '../cloud.ts';
 import type { InvokeResult, Lambda } from '../lambda/index.ts';
 import { createIntegrations } from '../step-functions/integrations/integrations.ts';
 import { createCallLog } from '../wire/call-log.ts';
-import { tableResource, updateItemAt, writeAssembly } from './fixture.ts';
+import { dynamoDbAt, tableResource, writeAssembly } from './fixture.ts';
 
 const INVOKE = 'arn:aws:states:::lambda:invoke';
 const UPDATE = 'arn:aws:states:::dynamodb:updateItem';
@@ -23,7 +23,7 @@ function invoke(resource: string, args: object, answer: Partial<InvokeResult> | 
   const options = {
     lambda,
     endpoint,
-    updateItem: updateItemAt(endpoint),
+    send: dynamoDbAt(endpoint),
     region: 'us-east-1',
     calls,
     now: Date.now,
@@ -76,8 +76,8 @@ test('lambda:invoke names a refusal of Lambda, and is recorded', async () => {
     const refused = invoke(INVOKE, { FunctionName: 'f' }, new AwsError(type, 'no', 429));
     await expect(refused).rejects.toThrow(named(`Lambda.${type}`));
   }
-  const unknown = invoke(INVOKE, { FunctionName: 'f', Qualifier: 'x' });
-  await expect(unknown).rejects.toThrow('does not know the argument Qualifier');
+  const unknown = invoke(INVOKE, { FunctionName: 'f', ClientContext: 'x' });
+  await expect(unknown).rejects.toThrow('does not know the argument ClientContext');
   expect(calls.since(mark).map(({ caller, error }) => [caller, error])).toEqual([
     ['TheRole', 'TooManyRequestsException'],
     ['TheRole', 'ResourceNotFoundException'],

@@ -6,3 +6,6 @@ export const waitsForToken = (resource: string): boolean => resource.endsWith(TO
 /** The integration behind a Resource: it is the Resource itself, or one for all functions that are named by their ARN. */
 export const integrationName = (resource: string): string =>
   resource.replace(/^(arn:[^:]+:lambda):[^:]+:\d{12}:function:[^:]+(:[^:]+)?$/, '$1:::function');
+
+/** The integration for functions that a Resource names by their ARN. */
+export const FUNCTION = 'arn:aws:lambda:::function';

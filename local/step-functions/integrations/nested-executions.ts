@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { isObject, type JsonObject, objectOf, stringOf } from '../../json.ts';
 import { type Integration, type IntegrationCall, StatesError } from '../index.ts';
+import { withMetadata } from './sdk-answer.ts';
 
 /** Options of tasks that start or describe executions of other machines, through the endpoint of the functions. */
 export interface ExecutionOptions {
@@ -29,7 +30,6 @@ export const ENDS_RULE = 'StepFunctionsGetEventsForStepFunctionsExecutionRule';
 const POLL_MS = 300_000;
 
 const CAUSE = 32_768;
-const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
 
 /**
  * `startExecution.sync`: starts, waits, and returns what DescribeExecution returns, input and output as text
@@ -38,7 +38,7 @@ const ARGUMENTS = new Set(['StateMachineArn', 'Name', 'Input']);
 export function startExecutionSync(options: ExecutionOptions, parsed: boolean): Integration {
   return async (call) => {
     const sfn = options.clientOf(call.roleArn);
-    const executionArn = await start(sfn, call);
+    const { executionArn } = await start(sfn, call);
     const stop = () => {
       const cause = `The Task state in AWS Step Functions execution [${call.executionArn}] which was managing this resource was aborted`;
       // Best effort, as on AWS.
@@ -88,21 +88,29 @@ export function describeExecution({ clientOf }: ExecutionOptions): Integration {
   };
 }
 
-async function start(sfn: SFNClient, call: IntegrationCall): Promise<string> {
+/** `startExecution`: starts, and does not wait. */
+export function startExecution({ clientOf }: ExecutionOptions): Integration {
+  return async (call) => {
+    const { executionArn, startDate } = await start(clientOf(call.roleArn), call);
+    const output = { ExecutionArn: executionArn, StartDate: startDate?.getTime() };
+    return withMetadata(output, Buffer.byteLength(JSON.stringify(output)));
+  };
+}
+
+async function start(
+  sfn: SFNClient,
+  call: IntegrationCall,
+): Promise<{ readonly executionArn: string; readonly startDate?: Date | undefined }> {
   const input = objectOf(call.arguments);
-  refuseOthers(input, ARGUMENTS, call.resource);
   const [stateMachineArn, name] = [String(input.StateMachineArn), String(input.Name ?? call.id)];
   const request = { stateMachineArn, name, input: JSON.stringify(input.Input ?? {}) };
   const before = call.lost ? await startedBefore(sfn, request) : undefined;
-  return (
-    before ?? (await withErrorName('StepFunctions', sfn.send(new StartExecutionCommand(request)))).executionArn ?? ''
+  if (before !== undefined) return { executionArn: before };
+  const { executionArn = '', startDate } = await withErrorName(
+    'StepFunctions',
+    sfn.send(new StartExecutionCommand(request)),
   );
-}
-
-export function refuseOthers(input: JsonObject, known: ReadonlySet<string>, resource: string): void {
-  const unknown = Object.keys(input).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw new StatesError('States.Runtime', `the embedded cloud does not know the argument ${unknown} of ${resource}`);
+  return { executionArn, startDate };
 }
 
 /** Finds the execution that a lost call may have started, by its name and input. */

@@ -3,7 +3,7 @@ import { executionName } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
 import { definition } from '../../../lib/workflow/definition.ts';
-import { updateItemAt } from '../../../local/test/fixture.ts';
+import { dynamoDbAt } from '../../../local/test/fixture.ts';
 import {
   AwsError,
   createCallLog,
@@ -70,7 +70,7 @@ export function runsOn(referee: () => Referee) {
   const integrationsWith = (invoke: () => Promise<InvokeResult>) =>
     createIntegrations({
       ...{ lambda: { invoke }, endpoint: referee().endpoint, region, calls: createCallLog(0), now: Date.now },
-      updateItem: updateItemAt(referee().endpoint),
+      send: dynamoDbAt(referee().endpoint),
       accessKeyOfRole: () => 'local',
       closed: async () => undefined,
     });
