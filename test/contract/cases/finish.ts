@@ -131,7 +131,6 @@ export function finishContract(referee: () => Referee): void {
     expect(await store().get(record)).toMatchObject({ status: 'waiting', dueAt, waits: JSON.stringify(waits) });
   });
 
-  // Says most where bytes count, as in AWS: dynalite counts characters.
   describe('an outcome that no longer counts is not written: the execution ends superseded', () => {
     test('the task was cancelled (rows 14, 15)', async () => {
       const record = await created();

@@ -7,7 +7,6 @@ declare module 'dynalite/validations/index.js' {
 declare module 'dynalite/db/index.js' {
   export function matchesExprFilter(item: object, expression: object): boolean;
   export function mapPaths(paths: readonly unknown[], item: object): object;
-  export function itemSize(item: object): number;
 }
 
 declare module 'dynalite/actions/updateItem.js' {

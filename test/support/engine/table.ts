@@ -1,10 +1,16 @@
+import { createRequire } from 'node:module';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import putItem from 'dynalite/actions/putItem.js';
-import updateItem from 'dynalite/actions/updateItem.js';
-import db from 'dynalite/db/index.js';
 import { INDEXES } from '../../../functions/tasks/attributes.ts';
+import { loadDatabase } from '../../../local/dynamodb/text-sizes.ts';
+import { mapSize } from '../../../local/dynamodb/units.ts';
 import { type Expressions, parse } from './expressions.ts';
 import type { AttributeValue, Item } from './values.ts';
+
+const load = createRequire(import.meta.url);
+// First: its actions use it.
+const db = loadDatabase(load) as typeof import('dynalite/db/index.js');
+const putItem: typeof import('dynalite/actions/putItem.js') = load('dynalite/actions/putItem.js');
+const updateItem: typeof import('dynalite/actions/updateItem.js') = load('dynalite/actions/updateItem.js');
 
 /** One write of an item, as it was carried out. */
 export interface Written {
@@ -108,7 +114,7 @@ export function createTable(now: () => number, written: (write: Written) => void
       return item === undefined || paths === undefined ? item : ({ ...db.mapPaths(paths, item) } as Item);
     },
     put(request) {
-      if (db.itemSize(request.Item) > LARGEST_ITEM) {
+      if (mapSize(request.Item) > LARGEST_ITEM) {
         throw refused('ValidationException', 'Item size has exceeded the maximum allowed size');
       }
       run(putItem, holding(keyOf(request.Item)), { Item: request.Item, ...parse(request) });
@@ -180,7 +186,7 @@ const refused = (name: string, message: string): Error => Object.assign(new Erro
 function pageOf(items: readonly Item[], limit = Number.POSITIVE_INFINITY) {
   let bytes = 0;
   let count = 0;
-  while (count < items.length && count < limit && bytes < LARGEST_PAGE) bytes += db.itemSize(items[count++] as Item);
+  while (count < items.length && count < limit && bytes < LARGEST_PAGE) bytes += mapSize(items[count++] as Item);
   const stopped = count < items.length || count === limit;
   return { items: items.slice(0, count), last: stopped ? items[count - 1] : undefined };
 }

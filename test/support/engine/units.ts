@@ -1,5 +1,5 @@
-import db from 'dynalite/db/index.js';
 import type { DynamoDb } from '../../../functions/tasks/aws/dynamodb.ts';
+import { mapSize } from '../../../local/dynamodb/units.ts';
 import type { Table } from './table.ts';
 import { type Item, toItem } from './values.ts';
 
@@ -19,7 +19,7 @@ export function metered(dynamoDb: DynamoDb, table: Table): { readonly dynamoDb: 
   const used: Used = { read: 0, write: 0 };
   const sizeOf = (key: object | undefined) => {
     const item = table.get(toItem({ ...key }) as Item, {}, false);
-    return item === undefined ? 0 : db.itemSize(item);
+    return item === undefined ? 0 : mapSize(item);
   };
   const reads = (bytes: number, consistent: boolean | undefined) => {
     used.read += Math.max(1, Math.ceil(bytes / 4_096)) * (consistent === true ? 1 : 0.5);
@@ -41,7 +41,7 @@ export function metered(dynamoDb: DynamoDb, table: Table): { readonly dynamoDb: 
       },
       async query(input) {
         const answer = await dynamoDb.query(input);
-        const bytes = (answer.Items ?? []).reduce((sum, item) => sum + db.itemSize(toItem(item)), 0);
+        const bytes = (answer.Items ?? []).reduce((sum, item) => sum + mapSize(toItem(item)), 0);
         reads(bytes, input.ConsistentRead);
         return answer;
       },
