@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Duration, Names } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Names, Token } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
@@ -10,7 +10,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { Engine } from '../functions/tasks/engines.ts';
-import { mcpApi, SIGNALS } from './api/rest-api.ts';
+import { mcpApi, SIGNALS, STAGE_URL } from './api/rest-api.ts';
 import type { Auth } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler, bundleSignals } from './bundles.ts';
@@ -185,6 +185,8 @@ export class McpTaskServer extends ServerMetrics {
     markServer(this.endpoint, {
       table,
       results,
+      api,
+      url: publicUrl === undefined ? STAGE_URL : Token.isUnresolved(publicUrl) ? undefined : publicUrl,
       workflow: this.workflows.standard.stateMachine,
       deadLetters: { reconciler: this.reconciler.deadLetters, events: this.taskEvents.deadLetters },
       logs: {

@@ -10,6 +10,7 @@ import { stepFunctions } from '../../functions/tasks/aws/step-functions.ts';
 import { workflow } from '../../functions/tasks/aws/workflow.ts';
 import { resultStore } from '../../functions/tasks/results/result-store.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
+import { journalStore } from '../../functions/tasks/table/journal-items.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
 import { taskStore } from '../../functions/tasks/table/store.ts';
 import { accessTo, findDevSession } from './dev-session.ts';
@@ -45,7 +46,8 @@ export async function connect(target: Target, { folder, audit }: Surroundings): 
   const cloudFormation = new CloudFormationClient(config);
   const sts = new STSClient(config);
   const stacks = target.stack === undefined ? (dev?.stacks ?? []) : [target.stack];
-  const server = await firstServer(stacks, (stack) => discover(cloudFormation, config.region, stack, target.server));
+  const found = await firstServer(stacks, (stack) => discover(cloudFormation, config.region, stack, target.server));
+  const server = dev === undefined ? found : { ...found, url: dev.url.replace(/\/mcp$/, '') };
   const who = async () => {
     if (dev !== undefined) return userInfo().username;
     return (await sts.send(new GetCallerIdentityCommand())).Arn ?? 'unknown';
@@ -69,6 +71,7 @@ export function contextOf(
     server,
     reads: operatorReads(db, server.table),
     store: taskStore(db, server.table, 'operator'),
+    journal: journalStore(db, server.table),
     workflow: workflow(states, server.machineArnPrefix),
     inputs: inputStore(results),
     toolEngine: (tool) => server.tools.get(tool)?.engine,

@@ -62,7 +62,7 @@ async function resourcesOf(client: CloudFormationClient, StackName: string): Pro
 function factsOf(
   name: string,
   region: string,
-  { table, results, workflow, deadLetters, logs, tools }: ServerMark,
+  { table, results, api, url, workflow, deadLetters, logs, tools }: ServerMark,
   resources: ReadonlyMap<string, StackResource>,
 ): ServerFacts {
   const physical = (logicalId: string | undefined) => resources.get(logicalId ?? '')?.physicalId;
@@ -84,9 +84,17 @@ function factsOf(
     region,
     table: physical(table) ?? '',
     bucket: physical(results) ?? '',
+    ...(url !== undefined && { url: filled(url, { api: physical(api) ?? '', region, suffix: suffixOf(region) }) }),
     machineArnPrefix: physical(workflow)?.replace(/standard$/, '') ?? '',
     deadLetters: named(deadLetters),
     logGroups: named(logs),
     tools: new Map(Object.entries(tools).map(([tool, mark]) => [tool, toolFacts(mark)])),
   };
 }
+
+const filled = (url: string, values: Readonly<Record<string, string>>): string =>
+  url.replace(/\{(\w+)\}/g, (_text, name: string) => values[name] ?? '');
+
+/** The end of the host names of AWS in a region. */
+const suffixOf = (region: string): string =>
+  region.startsWith('cn-') ? 'amazonaws.com.cn' : region.startsWith('eusc-') ? 'amazonaws.eu' : 'amazonaws.com';

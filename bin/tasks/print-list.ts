@@ -1,7 +1,9 @@
 import type { ListPage } from '../../functions/operator/list.ts';
 import { errorOf, recordOf, seenNow } from '../../functions/operator/view.ts';
+import type { TaskRecord } from '../../functions/tasks/record.ts';
 import type { StoredTask } from '../../functions/tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../../functions/tasks/transitions/change.ts';
+import { waitMessage } from '../../functions/tasks/waits/waits.ts';
 import { oneLine, span, table } from './text.ts';
 
 const HEAD = ['TASK', 'TOOL', 'STATUS', 'AGE', 'ENDS IN', 'ROUND', 'NOTE'];
@@ -26,10 +28,11 @@ function row(stored: StoredTask, now: number): string[] {
 }
 
 /** A few words on a task in a list. */
-export function noteOf(record: Parameters<typeof errorOf>[0], seenAs: string | undefined): string {
+export function noteOf(record: TaskRecord, seenAs: string | undefined): string {
   if (seenAs === undefined) return 'past its ttl';
   if (seenAs !== record.status) return `readers see ${seenAs}`;
   if (record.isError === true) return 'the tool returned an error';
+  if (record.status === 'waiting') return waitMessage(record) ?? '';
   const error = errorOf(record);
   return error?.reason ?? error?.message ?? '';
 }

@@ -25,6 +25,7 @@ export function storyText(story: Story | Unreadable, now: number): string {
       progress: progress && progressText(progress, now),
       'rerun of': story.rerunOf,
     }),
+    ...(story.waits === undefined ? [] : ['It waits for', table(story.waits.map((wait) => waitRow(wait, now)))]),
     'What happened (UTC)',
     table(story.happened.map(momentRow)),
     ...statesOf(story, now),
@@ -49,6 +50,11 @@ const endText = (endsBy: number, deadlineAt: number, now: number): string =>
 function momentRow({ at, what, round, by, who, reason, error }: Moment): string[] {
   const why = [error, by && `by ${by}`, who, reason && `“${reason}”`].filter(Boolean).join(', ');
   return [`  ${clock(at)}`, what, round === undefined ? '' : `round ${round}`, why];
+}
+
+function waitRow({ name, kind, until, signalled, url }: NonNullable<Story['waits']>[number], now: number): string[] {
+  const end = until === undefined ? 'at once' : `until ${utc(until)}${until > now ? `, in ${span(until - now)}` : ''}`;
+  return [`  ${name}`, kind, signalled ? 'has its answer' : end, url ?? ''];
 }
 
 /** One line for each round and each state of a state machine that is a tool. */

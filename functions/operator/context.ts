@@ -3,6 +3,7 @@ import type { SFNClient } from '@aws-sdk/client-sfn';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EngineContext } from '../engine/ports.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
+import type { JournalStore } from '../tasks/table/journal-items.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import type { ToolMark } from './server-mark.ts';
@@ -24,6 +25,8 @@ export interface ServerFacts {
   readonly region: string;
   readonly table: string;
   readonly bucket: string;
+  /** The part before `/mcp` of its URL. Undefined: only the deployment knows it. */
+  readonly url?: string;
   /** The ARN of each workflow is this and the name of its engine. */
   readonly machineArnPrefix: string;
   /** URLs of the queues of dead letters, by what could not be handled. */
@@ -57,6 +60,7 @@ export interface OperatorContext extends Omit<EngineContext, 'store'> {
   readonly reads: OperatorReads;
   readonly store: Pick<TaskStore, 'create' | 'applyBlind'>;
   readonly results: Pick<ResultStore, 'get'>;
+  readonly journal: Pick<JournalStore, 'readEntry'>;
   readonly states: States;
   readonly logs: Pick<CloudWatchLogsClient, 'send'>;
   readonly sqs: Pick<SQSClient, 'send'>;

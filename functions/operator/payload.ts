@@ -10,12 +10,13 @@ import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
 import { isDenied, isOlder, machineArnOf } from './runs.ts';
 import type { Thrown } from './thrown.ts';
+import { openWaits } from './waits.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
 export interface Payload {
   /** What the tool was called with. Undefined: not known any more. */
   readonly arguments?: unknown;
-  /** Open questions, by the key that an answer needs. */
+  /** Open questions, and what links and webhooks ask, by the key that an answer needs. */
   readonly questions?: Readonly<Record<string, InputRequest>>;
   /** Answers, by the tool's names. */
   readonly answers?: Readonly<Record<string, unknown>>;
@@ -28,8 +29,12 @@ export interface Payload {
 export async function payloadOf(record: TaskRecord, context: OperatorContext): Promise<Omit<Payload, 'errors'>> {
   try {
     const whole = await context.inputs.whole(record);
-    const [first, result] = await Promise.all([firstInputOf(whole, context), resultOf(record, context)]);
-    const questions = outstanding(whole);
+    const [first, result, open] = await Promise.all([
+      firstInputOf(whole, context),
+      resultOf(record, context),
+      openWaits(record, context),
+    ]);
+    const questions = { ...outstanding(whole), ...open.questions };
     const answers = answersByName(whole);
     return {
       ...(first && { arguments: parsed(first.arguments) }),

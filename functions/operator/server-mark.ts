@@ -9,6 +9,9 @@ export const ENDPOINT_ID = /Endpoint[0-9A-F]{8}$/;
 export interface ServerMark {
   readonly table: string;
   readonly results: string;
+  /** The API, and the part before `/mcp` of its URL: `{api}` stands for the id of the API, `{region}` and `{suffix}` for those of AWS. */
+  readonly api?: string;
+  readonly url?: string;
   /** The Standard workflow: the names of the others differ by their end, the engine. */
   readonly workflow: string;
   /** Queues of dead letters, by what could not be handled. */

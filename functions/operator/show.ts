@@ -12,6 +12,7 @@ import { isDenied, machineArnOf, type RunFacts, runLogsOf, runOf } from './runs.
 import { type StateVisit, visitsOf } from './states.ts';
 import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
+import { type WaitShown, waitsShown } from './waits.ts';
 
 /** All that is known of one task. Times in ms since the epoch. */
 export interface Story {
@@ -35,6 +36,8 @@ export interface Story {
   /** What its run reported last. */
   readonly progress?: Progress;
   readonly rerunOf?: string;
+  /** What its round waits for. */
+  readonly waits?: readonly WaitShown[];
   readonly happened: readonly Moment[];
   readonly runs: readonly RunFacts[];
   /** Only if it was asked for. */
@@ -86,6 +89,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const last = runs.at(-1);
   const progress = progressOf(record, report);
   const runLogs = runLogsOf(record, context.server);
+  const waits = waitsShown(record, context);
   return {
     taskId,
     owner,
@@ -102,6 +106,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     ...(isError !== undefined && { isError }),
     ...(progress && { progress }),
     ...(record.rerunOf !== undefined && { rerunOf: record.rerunOf }),
+    ...(waits && { waits }),
     happened: momentsOf(record, runs),
     runs,
     ...(whole && { payload: { ...whole, ...(errors.length > 0 && { errors }) } }),

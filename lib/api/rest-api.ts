@@ -42,6 +42,8 @@ export interface McpApi {
 }
 
 const STAGE = 'v1';
+/** The URL of the stage, for a reader that knows the rest. */
+export const STAGE_URL = `https://{api}.execute-api.{region}.{suffix}/${STAGE}`;
 /** The path of links and webhooks. */
 export const SIGNALS = 'signals';
 /** What is behind it: `functions/signals/place.ts`. */
@@ -88,7 +90,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   gatewayAnswers(api);
   const mcp = api.root.addResource('mcp');
   const { region, urlSuffix } = Stack.of(scope);
-  const url = publicUrl ?? `https://${api.restApiId}.execute-api.${region}.${urlSuffix}/${STAGE}`;
+  const parts = { '{api}': api.restApiId, '{region}': region, '{suffix}': urlSuffix };
+  const url = publicUrl ?? Object.entries(parts).reduce((text, [name, is]) => text.replace(name, is), STAGE_URL);
   const authorized = (): MethodOptions => {
     if (auth.kind === 'oauth') return { authorizer: oauthRoutes(scope, { api, auth, url, tools, storage: operation }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};

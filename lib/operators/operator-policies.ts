@@ -6,7 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ANSWERED, ENDED, INDEXES, OWNERS, PAYLOAD, SHOWN } from '../../functions/tasks/attributes.ts';
+import { ANSWERED, ENDED, INDEXES, OWNERS, PAYLOAD, RUN_QUERIES, SHOWN } from '../../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
@@ -103,12 +103,15 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
     payload: new ManagedPolicy(scope, 'OperatorPayload', {
       description: 'Reads what the clients and tools of MCP tasks wrote, answers tasks and runs them again',
       statements: [
-        reads('dynamodb:Query', [...SHOWN, ...PAYLOAD], table.tableArn),
+        reads('dynamodb:Query', [...new Set([...SHOWN, ...PAYLOAD, ...RUN_QUERIES])], table.tableArn),
         writes('dynamodb:UpdateItem', ANSWERED),
         writes('dynamodb:PutItem'),
         allow(['s3:PutObject'], results.arnForObjects('inputs/*')),
         allow(['states:StartExecution'], machines),
-        allow(['s3:GetObject'], ...['inputs/*', 'results/*', 'outcomes/*'].map((keys) => results.arnForObjects(keys))),
+        allow(
+          ['s3:GetObject'],
+          ...['inputs/*', 'results/*', 'outcomes/*', 'steps/*'].map((keys) => results.arnForObjects(keys)),
+        ),
         allow(['states:DescribeExecution', 'states:GetExecutionHistory', 'states:StopExecution'], executions),
         allow(['logs:FilterLogEvents'], stackLogs, runLogs),
         ...keyStatements(scope, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'states']),

@@ -15,6 +15,9 @@ export interface MarkedTool {
 export interface MarkedServer {
   readonly table: IConstruct;
   readonly results: IConstruct;
+  readonly api: IConstruct;
+  /** As in the mark. Undefined: only the deployment knows it. */
+  readonly url: string | undefined;
   /** The Standard workflow. */
   readonly workflow: IConstruct;
   readonly deadLetters: Readonly<Record<string, IConstruct>>;
@@ -39,6 +42,7 @@ export function markServer(endpoint: IFunction, { tools, logs, deadLetters, ...p
   const produce = (): ServerMark => ({
     table: idOf(parts.table) ?? '',
     results: idOf(parts.results) ?? '',
+    ...(parts.url !== undefined && { api: idOf(parts.api) ?? '', url: parts.url }),
     workflow: idOf(parts.workflow) ?? '',
     deadLetters: idsOf(deadLetters),
     logs: idsOf(logs),

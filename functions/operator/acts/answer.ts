@@ -7,14 +7,24 @@ import type { Change } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
 import { OperatorError } from '../errors.ts';
 import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, reported } from './act.ts';
+import { answerWaits, namesWaits } from './answer-wait.ts';
 import { responsesFrom } from './responses.ts';
 import { withRights } from './rights.ts';
 
 type Answered = Omit<Outcome, 'taskId'>;
 
+/** The task as it was last read. */
+interface Seen {
+  readonly record: TaskRecord;
+  /** Why it is not to be answered. */
+  readonly idle: string | false | undefined;
+  /** Whether the answers are for what its round waits for. */
+  readonly waits: boolean;
+}
+
 /**
- * Answers open questions of a task as its client would: see `signal`. Needs the right to payloads: it reads the questions.
- * Throws OperatorError.
+ * Answers open questions of a task as its client would (`signal`), or what its round waits for (`answerWaits`). Needs the
+ * right to payloads: it reads the questions. Throws OperatorError.
  *
  * @param pairs `key=value`: see `responsesFrom`
  */
@@ -24,14 +34,15 @@ export async function answerTask(
   operator: Operator,
   context: OperatorContext,
 ): Promise<Outcome> {
-  let last: { readonly record: TaskRecord; readonly idle: string | false | undefined } | undefined;
+  let last: Seen | undefined;
   const read = async () => {
     const record = await readRecord(key, true, context);
     const now = context.now();
     const over = overAlready(record, now) ?? (overdue(record, now) && 'its deadline has passed');
+    const waits = !over && namesWaits(record, pairs);
     const idle = over ?? (record.status !== 'input_required' && 'it asks nothing now');
-    last = { record, idle };
-    return idle ? undefined : record;
+    last = { record, idle, waits };
+    return idle || waits ? undefined : record;
   };
   const say = (record: TaskRecord, outcome: Answered, plain?: string) =>
     reported('answer', record, operator, outcome, context, plain);
@@ -46,6 +57,7 @@ export async function answerTask(
   } as const;
   const acting = async () => {
     const signalled = await plainly(signal(answering, engine));
+    if (last?.waits) return plainly(answerWaits(last.record, pairs, operator, context, engine));
     if (last?.idle) return say(last.record, { done: false, message: `Not answered: ${last.idle}` });
     if (signalled === undefined || signalled.outcome === 'nothing')
       throw new OperatorError('No answer is given: key=value');

@@ -1,6 +1,6 @@
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import { isSeen } from '../../tasks/transitions/run.ts';
-import { isOver, waitMessage } from '../../tasks/waits/waits.ts';
+import { awaited, isOver, waitMessage } from '../../tasks/waits/waits.ts';
 import { utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isRunOver, isStartOver, type TaskFacts } from './facts.ts';
@@ -31,6 +31,22 @@ export const ROWS: readonly Row[] = [
       'Nothing runs meanwhile.',
     ],
     next: () => ['mcp-task-server tasks show ID --payload', 'mcp-task-server tasks answer ID key=value --reason TEXT'],
+  },
+  {
+    name: 'waits for a person or another system',
+    row: '25',
+    fits: ({ record, seen }) => record.status === 'waiting' && seen?.status === 'waiting' && awaited(record).length > 0,
+    why: ({ record, now }) => [
+      isOver(record, now)
+        ? 'What it waits for is over: its next round is about to begin. The sweep begins it within 75 seconds.'
+        : `Its tool waits in round ${record.round}: ${waitMessage(record)}. The signal has not come.`,
+      'Nothing runs meanwhile.',
+    ],
+    next: () => [
+      'mcp-task-server tasks show ID --payload',
+      'mcp-task-server tasks answer ID name=value --reason TEXT',
+      ...OPEN_END,
+    ],
   },
   {
     name: 'waits for the clock',

@@ -1,6 +1,7 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn';
 import type { OperatorContext, States, ToolFacts } from '../../../functions/operator/context.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { journalStore } from '../../../functions/tasks/table/journal-items.ts';
 import { operatorReads } from '../../../functions/tasks/table/operator-reads.ts';
 import { create, type NewTask } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeClient } from '../../support/aws-client.ts';
@@ -84,6 +85,7 @@ export function operatorOn(
     },
     ...{ store: engine.store, workflow: engine.workflow, inputs: engine.inputs, results: engine.objects, states },
     reads: operatorReads(engine.dynamoDb, TABLE),
+    journal: journalStore(engine.dynamoDb, TABLE),
     toolEngine: (name) => tools.get(name)?.engine,
     ...{ logs: nothing, sqs: nothing, log: () => {}, who: async () => 'ann' },
     audit: (act) => void audited.push(act),

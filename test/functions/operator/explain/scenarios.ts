@@ -54,6 +54,16 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'sleeps until tomorrow': {
     record: task({ status: 'waiting', waits: `{"night":{"kind":"time","until":${T0 + 86_400_000}}}` }),
   },
+  'waits for a person': {
+    record: task({ status: 'waiting', waits: `{"approval":{"kind":"link","until":${T0 + 86_400_000}}}` }),
+  },
+  'waits for a system that has answered': {
+    record: task({
+      status: 'waiting',
+      waits: `{"job":{"kind":"webhook","until":${T0 + 86_400_000}}}`,
+      signalled: ['job'],
+    }),
+  },
   'has more to do': { record: task({ status: 'waiting', waits: '{"more":{"kind":"more"}}' }) },
   'works, its tool was removed': { record: task(), tool: null },
   'throttled once': { record: task(), run: 'RUNNING', failures: ['Lambda.TooManyRequestsException'] },

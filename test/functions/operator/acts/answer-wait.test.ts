@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import { answerTask } from '../../../../functions/operator/acts/answer.ts';
+import type { OperatorContext } from '../../../../functions/operator/context.ts';
+import { explain } from '../../../../functions/operator/explain/index.ts';
+import { type Story, show } from '../../../../functions/operator/show.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { journalStore } from '../../../../functions/tasks/table/journal-items.ts';
+import type { StoredWait } from '../../../../functions/tasks/tool-contract.ts';
+import { signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
+import { TABLE } from '../../../support/engine/memory.ts';
+import { ann, asking, KEY, MINUTE, operatorOn, T0, task } from '../operators.ts';
+
+const until = T0 + 5 * MINUTE;
+const form = { message: 'Buy?', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } };
+const LINK: StoredWait = { kind: 'link', until, question: { method: 'elicitation/create', params: form } };
+const WEBHOOK: StoredWait = { kind: 'webhook', until };
+
+async function waiting(waits: Record<string, StoredWait>, more: Partial<TaskRecord> = {}) {
+  const text = JSON.stringify(
+    Object.fromEntries(Object.entries(waits).map(([name, { kind }]) => [name, { kind, until }])),
+  );
+  const record = task({ status: 'waiting', hookKey: 'k', waits: text, asked: '{}', arguments: '{}', ...more });
+  const operator = operatorOn([record]);
+  const journal = journalStore(operator.dynamoDb, TABLE);
+  for (const [name, wait] of Object.entries(waits)) {
+    // The table expires items by the real clock.
+    const entry = { kind: 'wait', name, value: JSON.stringify(wait) } as const;
+    await journal.writeEntry({ ...KEY, round: 1, deadline: Date.now() }, entry);
+  }
+  const server = { ...operator.context.server, url: 'https://mcp.example.com' };
+  const context: OperatorContext = { ...operator.context, server };
+  const stored = () => operator.records.get(KEY.taskId);
+  return { ...operator, context, stored };
+}
+
+test('an operator answers a link in place of a person: their name is in the answer, their reason in the events', async () => {
+  const { context, stored, audited, executions } = await waiting({ approval: LINK });
+  const outcome = await answerTask(KEY, [['ok', 'true']], ann, context);
+  expect(outcome).toEqual({ taskId: KEY.taskId, done: true, message: 'Answered' });
+  const signal = { action: 'accept', content: { ok: true }, by: 'ann', at: T0 + MINUTE };
+  expect(stored()).toMatchObject({
+    status: 'waiting',
+    dueAt: 0,
+    signalled: ['approval'],
+    inputResponses: { 'w.approval': JSON.stringify({ round: 1, signal }) },
+  });
+  expect(stored()?.events.at(-1)).toMatchObject({ what: 'signalled', by: 'operator', ...ann });
+  expect(audited).toMatchObject([{ act: 'answer', ...ann, done: true, outcome: 'Answered. 0 open' }]);
+  // The reader of the stream begins the round.
+  expect(executions.all()).toEqual([]);
+});
+
+test('a webhook gets any JSON; the name says which of several is meant', async () => {
+  const { context, stored } = await waiting({ approval: LINK, trained: WEBHOOK, more: WEBHOOK });
+  const outcome = await answerTask(
+    KEY,
+    [
+      ['trained', '{"model":1}'],
+      ['more', '"x"'],
+    ],
+    ann,
+    context,
+  );
+  expect(outcome.message).toBe('Answered. It waits for approval');
+  expect(Object.values(stored()?.inputResponses ?? {}).map((text) => JSON.parse(text).signal.body)).toEqual([
+    { model: 1 },
+    'x',
+  ]);
+  expect(await answerTask(KEY, [['approval', 'decline']], ann, context)).toMatchObject({ done: true });
+});
+
+test('what does not fit, or comes too late, changes nothing and says why', async () => {
+  const { context, stored, clock } = await waiting({ approval: LINK });
+  const before = stored();
+  await expect(answerTask(KEY, [['approval.ok', 'perhaps']], ann, context)).rejects.toThrow(
+    "approval: content['ok'] must be true or false",
+  );
+  await expect(answerTask(KEY, [['nothing', '1']], ann, context)).rejects.toThrow(
+    "No question has 'nothing', only: approval.ok",
+  );
+  clock.now = until;
+  expect(await answerTask(KEY, [['ok', 'true']], ann, context)).toMatchObject({
+    done: false,
+    message: 'Not answered: approval: it is over',
+  });
+  expect(stored()).toEqual(before);
+});
+
+test('beside questions of the client only the name of the wait answers it', async () => {
+  const { asked = '' } = asking(['a']);
+  const { context, stored } = await waiting(
+    { approval: LINK },
+    { status: 'input_required', asked, accepts: ['elicitation/create'] },
+  );
+  const both = answerTask(
+    KEY,
+    [
+      ['a.ok', 'true'],
+      ['approval.ok', 'true'],
+    ],
+    ann,
+    context,
+  );
+  await expect(both).rejects.toThrow('one after the other');
+  expect(await answerTask(KEY, [['approval.ok', 'true']], ann, context)).toMatchObject({ done: true });
+  expect(stored()).toMatchObject({ status: 'input_required', signalled: ['approval'] });
+  expect(await answerTask(KEY, [['ok', 'true']], ann, context)).toMatchObject({ message: 'Answered. Round 2 runs' });
+});
+
+test('show says who is waited for, and until when; the link only with the right to payloads', async () => {
+  const { context } = await waiting({ approval: LINK, trained: WEBHOOK }, { signalled: ['trained'] });
+  const plain = (await show(KEY, false, context)) as Story;
+  expect(plain.waits).toEqual([
+    { name: 'approval', kind: 'link', until },
+    { name: 'trained', kind: 'webhook', until, signalled: true },
+  ]);
+  const place = { url: `https://mcp.example.com/signals/owner-o/${KEY.taskId}`, key: 'k' };
+  const { waits, payload } = (await show(KEY, true, context)) as Story;
+  expect(waits?.map(({ url }) => url)).toEqual([signalUrl(place, 'approval'), signalUrl(place, 'trained')]);
+  expect(payload?.questions).toEqual({ approval: { method: 'elicitation/create', params: form } });
+});
+
+test('explain names what the task waits for, and how an operator answers it', async () => {
+  const { context } = await waiting({ approval: LINK });
+  expect(await explain(KEY, false, context)).toMatchObject({
+    cause: 'waits for a person or another system',
+    row: '25',
+    because: [expect.stringContaining('Waiting for approval until 2023-11-14T22:18:20Z'), 'Nothing runs meanwhile.'],
+  });
+});
