@@ -27,6 +27,10 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   const begun = new Set<string>();
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
+  };
+  /** Before what would begin: once the round ends, only steps that are under way go on. */
+  const checkOpen = () => {
+    checkAlive();
     if (ending.begun()) throw new RoundEnd();
   };
   const spare = spareOf(clock, task);
@@ -40,16 +44,16 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   /** A tool may begin to await the promise later, when the round has to end already. */
   function awaited<T>(wait: () => Promise<T>): Promise<T> {
     const waiting = (async () => {
-      checkAlive();
+      checkOpen();
       const found = await wait();
-      checkAlive();
+      checkOpen();
       return found;
     })();
     waiting.catch(() => {});
     return waiting;
   }
   async function step<T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}): Promise<T> {
-    checkAlive();
+    checkOpen();
     if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
     begun.add(name);
     let from: number | undefined;
@@ -60,7 +64,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     try {
       const result = await doStep({ journal, clock, signal, begin }, name, timed, options);
       if (from !== undefined) longest = Math.max(longest, clock.now() - from);
-      checkAlive();
+      checkOpen();
       return result as T;
     } catch (error) {
       begun.delete(name);
@@ -84,7 +88,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
       checkAlive();
     },
     async requireInput(questions) {
-      checkAlive();
+      checkOpen();
       const all = Object.entries(questions).map(([key, question]) => {
         const name = nameOf(key, asked);
         const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
@@ -96,19 +100,22 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
       }
       return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
     },
-    setVariable: journal.setVariable,
+    setVariable(name, value) {
+      if (!journal.isBusy()) checkOpen();
+      journal.setVariable(name, value);
+    },
     getVariable: (name) => journal.getVariable(name) as never,
     step,
     map: (name, items, work, options = {}) => mapSteps(step, journal, name, items, work, options),
     sleep: (name, time) => awaited(() => waits.sleep(name, time)),
     until: (name, check, times) => awaited(() => waits.until(step, name, check, times)) as never,
     async link(name, question, times) {
-      checkAlive();
+      checkOpen();
       const { answer, ...link } = await waits.link(name, question, times);
       return { ...link, answer: () => awaited(answer) as never };
     },
     async webhook(name, options) {
-      checkAlive();
+      checkOpen();
       const { received, ...webhook } = await waits.webhook(name, options);
       return { ...webhook, received: () => awaited(received) as never };
     },

@@ -155,6 +155,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
   return {
     /** Loads the journal now, for a run that needs its variables from the beginning. */
     read,
+    /** Whether something is under way. */
+    isBusy: () => underWay.size > 0,
     /** Whether the task has done something since this run began: another run would not begin where this one did. */
     hasNew: () => entries.size > past,
     /** The names of the steps that are stored, as far as this run knows. */

@@ -114,6 +114,30 @@ describe('a tool in steps', () => {
     expect(done).toEqual(['short', 'long', 'next']);
   });
 
+  test('lets what is under way report and set variables', async () => {
+    const { next, clock } = working(30 * SECOND, (task) =>
+      Promise.all([
+        task.step(
+          'long',
+          async () => {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            await task.progress('Still at work');
+            task.setVariable('long', task.round);
+          },
+          { atMostOnce: true },
+        ),
+        (async () => {
+          await task.step('short', () => {
+            if (task.round === 1) clock.rest = 0;
+          });
+          await task.step('next', () => 1);
+        })(),
+      ]).then(() => task.getVariable('long')),
+    );
+    expect(await next()).toEqual({ requestState: { variables: { long: 1 } }, ...MORE });
+    expect(await next({ requestState: { variables: { long: 1 } } })).toEqual({ result: 1 });
+  });
+
   test.each([
     ['catches it and returns', () => 'wrong'],
     ['throws another error in its place', () => Promise.reject(new Error('Cannot fetch the page'))],
@@ -130,6 +154,23 @@ describe('a tool in steps', () => {
     expect(await next()).toMatchObject(MORE);
     expect(await next()).toEqual({ result: 'two' });
     expect(done).toEqual(['one', 'two']);
+  });
+
+  test('keeps no variable that its code sets once the run has to end', async () => {
+    const { next, takes, clock } = working(30 * SECOND, async (task) => {
+      task.setVariable('failed', []);
+      for (const name of ['one', 'two', 'three']) {
+        try {
+          await task.step(name, takes(name));
+          if (task.round === 1) clock.rest = 0;
+        } catch {
+          task.setVariable('failed', [...(task.getVariable<string[]>('failed') ?? []), name]);
+        }
+      }
+      return task.getVariable('failed');
+    });
+    expect(await next()).toEqual({ requestState: { variables: { failed: [] } }, ...MORE });
+    expect(await next()).toEqual({ result: [] });
   });
 
   test('first does its work, if it waits for a day and for an answer at the same time', async () => {
