@@ -23,15 +23,18 @@ server.addToolFile('nightly_report', 'functions/examples/nightly-report.ts', {
 // Where their other systems are. Without an address, a mail or a job is only logged.
 const { MAIL_URL = '', TRAINER_URL = '', SITE_URL = 'https://example.com' } = process.env;
 server.addToolFile('approve_purchase', 'functions/examples/approve-purchase.ts', {
-  ...{ timeout: Duration.seconds(30), environment: { MAIL_URL } },
+  timeout: Duration.seconds(30),
+  environment: { MAIL_URL },
   tool: { timeout: Duration.days(3) },
 });
 server.addToolFile('train_model', 'functions/examples/train-model.ts', {
-  ...{ timeout: Duration.seconds(30), environment: { TRAINER_URL } },
+  timeout: Duration.seconds(30),
+  environment: { TRAINER_URL },
   tool: { timeout: Duration.hours(7) },
 });
 server.addToolFile('crawl_site', 'functions/examples/crawl-site.ts', {
-  ...{ timeout: Duration.minutes(15), environment: { SITE_URL } },
+  timeout: Duration.minutes(15),
+  environment: { SITE_URL },
   tool: { timeout: Duration.hours(4) },
 });
 // A state machine, or a function in another language, is described here.
