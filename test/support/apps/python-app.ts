@@ -27,7 +27,7 @@ server.addTool('count_primes', {
 
 const folder = mkdtempSync(join(tmpdir(), 'mcp-python-tool-'));
 cpSync('functions/examples/python', folder, { recursive: true });
-cpSync('test/support/apps/buys.py', join(folder, 'buys.py'));
+cpSync('test/cloud/waits/buys.py', join(folder, 'buys.py'));
 server.addTool('buys', {
   description: 'Waits for a person and another system',
   inputSchema: { type: 'object' },
