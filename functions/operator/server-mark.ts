@@ -9,7 +9,7 @@ export const ENDPOINT_ID = /Endpoint[0-9A-F]{8}$/;
 export interface ServerMark {
   readonly table: string;
   readonly results: string;
-  /** The API, and the part before `/mcp` of its URL: `{api}` stands for the id of the API, `{region}` and `{suffix}` for those of AWS. */
+  /** The API, and the part before `/mcp` of its URL, with `{api}` for the id of the API, `{region}`, and `{suffix}` of AWS's hosts. */
   readonly api?: string;
   readonly url?: string;
   /** The Standard workflow: the names of the others differ by their end, the engine. */

@@ -7,12 +7,11 @@ import { failVisibleAt, isTerminal } from '../tasks/transitions/change.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
 import { type Moment, momentsOf } from './moments.ts';
-import { type Payload, payloadOf } from './payload.ts';
+import { type Payload, payloadOf, type WaitShown, waitsShown } from './payload.ts';
 import { isDenied, machineArnOf, type RunFacts, runLogsOf, runOf } from './runs.ts';
 import { type StateVisit, visitsOf } from './states.ts';
 import { thrownIn } from './thrown.ts';
 import { errorOf, recordOf, seenNow } from './view.ts';
-import { type WaitShown, waitsShown } from './waits.ts';
 
 /** All that is known of one task. Times in ms since the epoch. */
 export interface Story {

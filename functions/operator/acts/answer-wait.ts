@@ -8,7 +8,7 @@ import type { Change } from '../../tasks/transitions/change.ts';
 import { awaited } from '../../tasks/waits/waits.ts';
 import type { OperatorContext } from '../context.ts';
 import { OperatorError } from '../errors.ts';
-import { type OpenWaits, openWaits } from '../waits.ts';
+import { type OpenWaits, openWaits } from '../payload.ts';
 import { type ActContext, byOperator, type Operator, type Outcome, readRecord, reported } from './act.ts';
 import { responsesFrom } from './responses.ts';
 
