@@ -3,4 +3,11 @@
  *
  * @module mcp-task-server/testing
  */
+export {
+  type MachineCall,
+  type MachineMock,
+  type MachineRan,
+  type RunMachineOptions,
+  runMachineTool,
+} from './run-machine.ts';
 export { type Ran, type RunOptions, runTool } from './run-tool.ts';

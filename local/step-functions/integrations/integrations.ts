@@ -1,42 +1,13 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { type FaultBench, noFaults } from '../../faults/index.ts';
-import type { Iam } from '../../iam/index.ts';
-import { type JsonObject, objectOf } from '../../json.ts';
-import type { Lambda } from '../../lambda/index.ts';
-import type { CallLog } from '../../wire/call-log.ts';
-import type { WireResponse } from '../../wire/types.ts';
+import { noFaults } from '../../faults/index.ts';
+import { objectOf } from '../../json.ts';
 import { FUNCTION } from '../definition/resource.ts';
 import { type Integration, StatesError } from '../index.ts';
 import { type CatalogName, catalogName, INTEGRATIONS, knownArguments } from './catalog.ts';
 import { invokeByArn, invokeLambda } from './lambda.ts';
 import { describeExecution, ENDS_RULE, startExecution, startExecutionSync } from './nested-executions.ts';
-import { callDynamoDb, type JsonServiceName, putEvents, sendMessage } from './services.ts';
-
-export interface IntegrationOptions {
-  readonly lambda: Pick<Lambda, 'invoke'>;
-  /** @default no faults */
-  readonly bench?: Pick<FaultBench, 'withFaults' | 'strike'>;
-  /** @default every call is allowed */
-  readonly iam?: Pick<Iam, 'denied'>;
-  /** Calls an operation of a service that speaks AWS JSON. Throws if there is no answer. */
-  readonly send: (
-    service: JsonServiceName,
-    operation: string,
-    input: JsonObject,
-    accessKey: string,
-  ) => Promise<Pick<WireResponse, 'status' | 'body'>>;
-  /** The AWS endpoint of the embedded cloud. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly calls: CallLog;
-  readonly now: () => number;
-  /** The access key of a role: its logical id. */
-  readonly accessKeyOfRole: (roleArn: string) => string;
-  /** Resolves once an execution has closed. */
-  readonly closed: (executionArn: string) => Promise<void>;
-  /** Divides the pauses between polls of an execution. @default 1 */
-  readonly timeScale?: number;
-}
+import type { IntegrationOptions } from './options.ts';
+import { callDynamoDb, putEvents, sendMessage } from './services.ts';
 
 /** The integrations of `INTEGRATIONS`, by Resource. Each refuses an argument that it does not know. */
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {

@@ -5,7 +5,7 @@ import { type JsonObject, objectOf, stringOf } from '../../json.ts';
 import { runtimeExited } from '../../lambda/errors.ts';
 import type { InvokeResult } from '../../lambda/index.ts';
 import { type Integration, type IntegrationCall, StatesError } from '../index.ts';
-import type { IntegrationOptions } from './integrations.ts';
+import type { IntegrationOptions } from './options.ts';
 import { withMetadata } from './sdk-answer.ts';
 
 /** Marks an integration whose call begins when a worker gets it. If the process dies before that, no work is lost. */

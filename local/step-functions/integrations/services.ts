@@ -1,10 +1,7 @@
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../../json.ts';
 import { AGAIN, type Integration, type IntegrationCall, StatesError } from '../index.ts';
-import type { IntegrationOptions } from './integrations.ts';
+import type { IntegrationOptions, JsonServiceName } from './options.ts';
 import { withMetadata } from './sdk-answer.ts';
-
-/** A service that speaks AWS JSON, as integrations call it. */
-export type JsonServiceName = 'dynamodb' | 'sqs' | 'events';
 
 interface Called {
   readonly service: JsonServiceName;
