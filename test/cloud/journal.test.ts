@@ -171,6 +171,7 @@ async function waited(step: Step, task: Task, done: string[]): Promise<unknown> 
     wait,
     items = [],
     concurrency = 1,
+    atMostOnce,
   } = step;
   const within = { seconds: step.seconds ?? 0 };
   if (sleep !== undefined) return task.sleep(sleep, until === undefined ? within : { until: Number(until) });
@@ -183,7 +184,8 @@ async function waited(step: Step, task: Task, done: string[]): Promise<unknown> 
     return wait ? made.received() : made.url;
   }
   if (map !== undefined) {
-    return task.map(meant(map) as string, items, (item) => done.push(item) && `page ${item}`, { concurrency });
+    const options = { concurrency, ...(atMostOnce && { atMostOnce, interrupted: (item: string) => `lost ${item}` }) };
+    return task.map(meant(map) as string, items, (item) => done.push(item) && `page ${item}`, options);
   }
   const finds = [...(step.finds ?? [])];
   const check = () => {

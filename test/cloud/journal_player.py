@@ -71,7 +71,8 @@ def waited(event, one):
             done.append(item)
             return "page " + item
 
-        return mcp_task.map_steps(event, meant(one["map"]), one["items"], page, one.get("concurrency", 1))
+        options = {"at_most_once": True, "interrupted": lambda item: "lost " + item} if "atMostOnce" in one else {}
+        return mcp_task.map_steps(event, meant(one["map"]), one["items"], page, one.get("concurrency", 1), **options)
     finds = list(one["finds"])
 
     def check():

@@ -85,12 +85,13 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     return journal_of(event).once("step", name, timed, at_most_once, lambda: begin(event))
 
 
-def map_steps(event, name, items, work, concurrency=10, **options):
+def map_steps(event, name, items, work, concurrency=10, interrupted=None, **options):
     """Does a step for each item of a list, some at the same time in threads. The results are in the order of the items.
 
     The steps are named `<name> 1/200` to `<name> 200/200`, so the name of the map has 1 to 52 characters. Give it the same
     list in each run: a list of another length raises TypeError. If the work on an item raises, no further item begins,
-    and the error is raised once those under way have ended. `options`: of `step`.
+    and the error is raised once those under way have ended. `options`: of `step`. `interrupted`: makes the result of an
+    item that a run before this one has begun, and not finished, with `at_most_once`; else that raises StepInterrupted.
     """
     label, items, longest = "Map '%s'" % str(name)[:NAME], list(items), NAME - len(" %d/%d" % (ENTRIES, ENTRIES))
     if not isinstance(name, str) or not 1 <= len(name) <= longest:
@@ -115,7 +116,10 @@ def map_steps(event, name, items, work, concurrency=10, **options):
                 place = "%s %d/%d" % (name, index + 1, len(items))
                 results[index] = step(event, place, lambda item=item: work(item), **options)
             except BaseException as error:
-                errors.append(error)
+                if interrupted and isinstance(error, StepInterrupted):
+                    results[index] = interrupted(item)
+                else:
+                    errors.append(error)
 
     with concurrent.futures.ThreadPoolExecutor(max(1, min(concurrency, len(items)))) as lanes:
         for _ in range(min(concurrency, len(items))):
