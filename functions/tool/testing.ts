@@ -3,11 +3,12 @@
  *
  * @module mcp-task-server/testing
  */
+
+export { type Ran, type RunOptions, runTool } from './run-tool.ts';
 export {
   type MachineCall,
   type MachineMock,
   type MachineRan,
   type RunMachineOptions,
   runMachineTool,
-} from './run-machine.ts';
-export { type Ran, type RunOptions, runTool } from './run-tool.ts';
+} from './testing/run-machine.ts';

@@ -1,4 +1,4 @@
-import type { ToolEvent } from '../tasks/tool-contract.ts';
+import type { ToolEvent } from '../../tasks/tool-contract.ts';
 
 /** A call that a state of the machine made. */
 export interface MachineCall {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { runMachineTool } from '../../../functions/tool/testing.ts';
+import { runMachineTool } from '../../../../functions/tool/testing.ts';
 
 const named = (name: string, message = '') => Object.assign(new Error(message), { name });
 const task = (fields: object = {}) => ({
