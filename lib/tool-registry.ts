@@ -10,6 +10,7 @@ import { acknowledgeWildcard } from './nag.ts';
 import type { MarkedTool } from './operators/server-mark.ts';
 import type { Reconciler } from './reconciler.ts';
 import { enginesOf, warnOfEngine } from './tools/engine.ts';
+import { warnOfRetries } from './tools/machine-retries.ts';
 import type { ReportPolicy } from './tools/report-policy.ts';
 import { warnOfSlowSchemas } from './tools/schema-cost.ts';
 import { type Published, Tool } from './tools/tool.ts';
@@ -89,6 +90,7 @@ export class ToolRegistry extends Construct {
   #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {
     const { endpoint, reconciler } = this.#props;
     const run = machineRun(this, entry.name, stateMachine);
+    warnOfRetries(this.#server, entry, stateMachine);
     const { index, isNew } = endpoint.addStateMachine(entry.name, stateMachine.stateMachineArn, run);
     if (isNew) {
       reconciler.allowReads(run.executionsArn);
