@@ -32,12 +32,14 @@ export {
   type StateMachineSpec,
   StatesError,
 } from './step-functions/index.ts';
+export { CATALOG, type CatalogEntry } from './step-functions/integrations/catalog.ts';
 export { createIntegrations } from './step-functions/integrations/integrations.ts';
 export { openJournal } from './step-functions/journal/file.ts';
 export { readJournal } from './step-functions/journal/read.ts';
 export type { Answer } from './step-functions/journal/records.ts';
 export { BOUNDS, compileExpression, type Expression, JsonataFailure } from './step-functions/jsonata/expression.ts';
 export { awsFunctions } from './step-functions/jsonata/functions.ts';
+export { STATE_TYPES } from './step-functions/machine/flow.ts';
 export { loadMachine, type Machine } from './step-functions/machine/machine.ts';
 export { createRandom } from './step-functions/random.ts';
 export type { Replay } from './step-functions/replay.ts';

@@ -25,6 +25,9 @@ const STATE_LOADERS: ReadonlyMap<string, StateLoader> = new Map([
   ['Map', loadMap],
 ]);
 
+/** The types of states that are known. */
+export const STATE_TYPES: readonly string[] = [...STATE_LOADERS.keys()];
+
 type Targets = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Reads StartAt and States of a machine, a branch or an item processor, and closes the fields. */
