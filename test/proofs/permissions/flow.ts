@@ -35,7 +35,7 @@ export async function everything({
     // Good for all the time that the clock is moved by.
     const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
     const deployed = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
-    for (const part of [door, direct, tasks, operators, logs, machines, sessions, rotation, repairs, lost])
+    for (const part of [door, direct, tasks, operators, signals, logs, machines, sessions, rotation, repairs, lost])
       await part(deployed);
     return cloud.permissions.unused();
   } finally {
@@ -125,6 +125,35 @@ async function operators(deployed: Deployed): Promise<void> {
   await reaches(deployed, again, 'input_required');
   await operator('cancel', again, ...why);
   await reaches(deployed, again, 'cancelled');
+}
+
+/** Two links: a person answers one, an operator the other; and an outage of the table. */
+async function signals(deployed: Deployed): Promise<void> {
+  const { cloud, lines, until } = deployed;
+  // Its arguments lie in S3.
+  const taskId = await start(deployed, 'work', { link: true, filler: 'x'.repeat(3_000) });
+  await reaches(deployed, taskId, 'working', ({ statusMessage }) => /^Waiting for first/.test(String(statusMessage)));
+  const verbs = verbsOn(() => cloud, 'Operator');
+  const { out } = await verbs('show', taskId, '--payload', '--json');
+  const url = String(JSON.parse(out).waits[0].url).replace(/^https:.*?\/v1/, cloud.url);
+  const page = await fetch(url);
+  if (page.status !== 200 || !(await page.text()).includes('Really?')) throw new Error(`a link: ${page.status}`);
+  cloud.faults.add({
+    ...{ service: 'dynamodb', operation: 'GetItem', caller: 'ServerSignalsFunction' },
+    do: { error: 'ValidationException' },
+  });
+  if ((await fetch(url)).status !== 503) throw new Error('a link in an outage');
+  await until('the log of signals', () => lines.find((line) => /Signals.*signal_failed/.test(line)));
+  const answered = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'accept', content: { ok: true, filler: 'x'.repeat(3_000) } }),
+  });
+  if (answered.status !== 200) throw new Error(`a signal: ${answered.status} ${await answered.text()}`);
+  if ((await fetch(url)).status !== 410) throw new Error('an answered link');
+  const { code, out: said, err } = await verbs('answer', taskId, 'second.ok=true', '--reason', 'a proof');
+  if (code !== 0) throw new Error(`tasks answer: ${said}${err}`);
+  await reaches(deployed, taskId, 'completed');
 }
 
 async function machines(deployed: Deployed): Promise<void> {

@@ -25,6 +25,16 @@ export async function handler(event: ToolEvent): Promise<unknown> {
   if (args.twice === true && inputResponses.surer === undefined) {
     return { inputRequests: { surer: question }, requestState: 'x'.repeat(3_000) } as ToolReturn;
   }
+  if (args.link === true && task?.round === 1) {
+    const until = task.deadline;
+    // Too large for an item of the journal.
+    const params = { ...question.params, message: `Really? ${'x'.repeat(5_000)}` };
+    const asked = { kind: 'link', until, question: { ...question, params } };
+    for (const name of ['first', 'second'])
+      await openJournal(event, runContext.journal).once('wait', name, () => asked);
+    const wait = { kind: 'link', until };
+    return { mcpTask: 1, text: '{}', waits: { first: wait, second: wait } };
+  }
   if (args.more === true && task?.round === 1) return { mcpTask: 1, text: '{}', waits: { more: { kind: 'more' } } };
   while (args.spin === true && (await reportProgress(task, 'turning'))) await sleep(1_050);
   const result = { content: [{ type: 'text', text: 'x'.repeat(Number(args.bytes ?? 1)) }] };
