@@ -193,6 +193,7 @@ export class McpTaskServer extends ServerMetrics {
         endpoint: this.node.findChild('Logs'),
         reconciler: this.reconciler.node.findChild('Logs'),
         events: this.taskEvents.node.findChild('Logs'),
+        signals: signals.node.findChild('Logs'),
       },
       tools: () => this.#tools.marked,
     });
@@ -202,7 +203,7 @@ export class McpTaskServer extends ServerMetrics {
       machinePrefix,
       encryptionKey,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
-      logs: [this, this.reconciler, this.taskEvents].map(({ node }) => node.findChild('Logs') as LogGroup),
+      logs: [this, this.reconciler, this.taskEvents, signals].map(({ node }) => node.findChild('Logs') as LogGroup),
     });
     this.url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
     new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: this.url });

@@ -13,6 +13,8 @@ import { type StoredSignal, storedSignal } from '../tasks/waits/signals.ts';
 import type { EngineContext, RunContext } from './ports.ts';
 import { storeInput, unavailable } from './read.ts';
 
+/** Bytes of the input of a round that are kept free for the waits whose time will be over. */
+const ROOM = 10_000;
 /** After this many lost races with other writers, the caller gets an error and may try again. */
 const ATTEMPTS = 25;
 
@@ -83,8 +85,9 @@ export const overAt = (record: TaskRecord, now: number): boolean =>
 function added(record: TaskRecord, whole: TaskRecord, name: string, stored: StoredSignal, now: number) {
   const change = receive(record, name, stored, now);
   const received = after(whole, receive(whole, name, stored, now));
-  const next = { ...received, round: record.round + 1 };
-  if (answerBytes(received) > limits.answers || roundInput(next, whole.arguments ?? '', false) === undefined) {
+  const input = roundInput({ ...received, round: record.round + 1 }, whole.arguments ?? '', false);
+  const room = limits.executionInput - ROOM;
+  if (answerBytes(received) > limits.answers || input === undefined || Buffer.byteLength(input) > room) {
     throw new InvalidParams('The task has no room for this: what is sent to one task is bounded');
   }
   if (!isLarge(after(record, change))) return { change };

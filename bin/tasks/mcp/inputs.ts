@@ -25,7 +25,7 @@ export const ANSWERS = {
   description:
     'By key. A key is a field of a form, or question.field. {"question": "decline"} and {"question": "cancel"} answer without the form',
 };
-export const PART = text('A part of the server: endpoint, reconciler or events');
+export const PART = text('A part of the server: endpoint, reconciler, events or signals');
 export const SINCE = time('With part: how far back, such as 90s, 15m or 2h. Default: 15m');
 
 const names = STATUSES.join('|');
