@@ -52,8 +52,8 @@ async function find({ path }: SignalRequest, context: SignalsContext): Promise<F
   if (place === undefined) throw notFound();
   const now = context.now();
   const stored = await context.store.get(place);
-  const record = stored && asOf(stored, now);
-  if (!isKey(record?.hookKey, place) || stored === undefined) throw notFound();
+  // The key comes first: what else is done with a record takes time.
+  if (!isKey(stored?.hookKey, place) || stored === undefined || asOf(stored, now) === undefined) throw notFound();
   const wait = await readWait(stored, place.name, context);
   if (wait === undefined) throw notFound();
   const over = overAt(stored, now) || now >= wait.until;
