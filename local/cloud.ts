@@ -24,6 +24,7 @@ import { loadMachine } from './step-functions/machine/machine.ts';
 import { type AppOptions, type CheckApp, readApp } from './template/app.ts';
 import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
 import { changesBetween } from './template/changes.ts';
+import { readConnections } from './template/connections.ts';
 import { about, type ResolvedStack } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import type { FunctionResource } from './template/specs.ts';
@@ -192,11 +193,8 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const execution = { calls, bench, iam, now, onError };
   const listening = Promise.withResolvers<string>();
   const outputs = Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs)));
-  const called = {
-    dynamodb: dynamoDb.service,
-    sqs: operations.json.AmazonSQS,
-    events: jsonService('events', '1.1', events.operations),
-  };
+  const eventBridge = jsonService('events', '1.1', events.operations);
+  const called = { dynamodb: dynamoDb.service, sqs: operations.json.AmazonSQS, events: eventBridge };
   const integrations = createIntegrations({
     // Workflows give functions the URL of the API.
     lambda: withUrl(lambda, api, outputs, listening.promise),
@@ -205,6 +203,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     send: (service, ...call) => callJson(called[service], ...call, execution),
     endpoint: wire.url,
     region,
+    connections: readConnections(stacks),
     calls,
     now,
     accessKeyOfRole,
@@ -229,7 +228,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   if (scheduled) atStop(every(ROTATION_CHECK_MS / timeScale, secretsManager.rotateDue));
   const services = {
     DynamoDB_20120810: dynamoDb.service,
-    AWSEvents: called.events,
+    AWSEvents: eventBridge,
     AWSStepFunctions: jsonService('states', '1.0', stepFunctions.operations),
     secretsmanager: jsonService('secretsmanager', '1.1', secretsManager.operations),
     ...operations.json,
@@ -290,6 +289,7 @@ const placeOf = ([first]: readonly ResolvedStack[]) => {
 
 const checkKnown: CheckApp = ({ stacks, specs }) => {
   createIam(stacks, specs, placeOf(stacks));
+  readConnections(stacks);
   for (const machine of specs.machines) about(machine, () => loadMachine(machine, new Set(INTEGRATIONS)));
 };
 

@@ -30,6 +30,8 @@ const KEYS = new Map(
     'dynamodb:Select',
     'events:detail-type',
     'events:source',
+    'states:HTTPEndpoint',
+    'states:HTTPMethod',
     'aws:SourceArn',
     'aws:SourceAccount',
     'aws:SecureTransport',

@@ -17,6 +17,18 @@ type Requests = (operation: string, input: JsonObject) => readonly AccessRequest
 
 const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
 
+/** What an HTTP task needs ("Call HTTPS APIs in Step Functions workflows", "IAM permissions to run an HTTP Task"). */
+const httpRequests = ({ stateMachineArn, endpoint, method, connectionArn, secretArn }: JsonObject): AccessRequest[] => [
+  {
+    action: 'states:InvokeHTTPEndpoint',
+    resource: String(stateMachineArn),
+    context: { 'states:HTTPEndpoint': String(endpoint), 'states:HTTPMethod': String(method) },
+  },
+  ...one('events:RetrieveConnectionCredentials', String(connectionArn)),
+  ...one('secretsmanager:GetSecretValue', String(secretArn)),
+  ...one('secretsmanager:DescribeSecret', String(secretArn)),
+];
+
 /** The actions and resources that a call needs. */
 export function createRequests(
   specs: Specs,
@@ -39,7 +51,9 @@ export function createRequests(
     // "No permissions are required to perform this operation" (API reference of GetCallerIdentity).
     sts: () => [],
     // A token stands for the machine of its task, which `grantTaskResponse` of CDK names.
-    states: (operation, { executionArn, stateMachineArn, taskToken }) => {
+    states: (operation, input) => {
+      const { executionArn, stateMachineArn, taskToken } = input;
+      if (operation === 'InvokeHTTPEndpoint') return httpRequests(input);
       const named = stringOf(executionArn) ?? stringOf(stateMachineArn) ?? machineOfToken(String(taskToken));
       return one(`states:${operation}`, named ?? '*');
     },

@@ -44,6 +44,12 @@ const ruleArn = arn('events', ({ name, parent }) => {
   return bus === DEFAULT_BUS ? `rule/${name}` : `rule/${bus}/${name}`;
 });
 const busArn = arn('events', (id) => `event-bus/${id.name}`);
+const connectionArn = arn('events', (id) => `connection/${id.name}/${uuid(id)}`);
+/** EventBridge keeps the credentials of a connection in a secret. */
+export const connectionSecretArn = arn(
+  'secretsmanager',
+  (id) => `secret:events!connection/${id.name}/${uuid(id)}-${generatedId(id, 6)}`,
+);
 const queueArn = arn('sqs', (id) => id.name);
 const queueUrl = (id: Identity) => `https://sqs.${id.region}.${urlSuffixOf(id.region)}/${id.account}/${id.name}`;
 const policyArn = arn('iam', (id) => `policy/${id.name}`);
@@ -118,6 +124,12 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties: 'Name Description Tags',
     name: ['Name', 256],
     attributes: { Arn: busArn, Name: (id) => id.name },
+  },
+  // How HTTP tasks of state machines authenticate.
+  'AWS::Events::Connection': {
+    properties: 'Name Description AuthorizationType AuthParameters KmsKeyIdentifier Tags',
+    name: ['Name', 64],
+    attributes: { Arn: connectionArn, SecretArn: connectionSecretArn },
   },
   'AWS::SQS::Queue': {
     properties:

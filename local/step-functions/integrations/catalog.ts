@@ -38,6 +38,10 @@ export const CATALOG = {
     endings: '.waitForTaskToken',
   },
   'events:putEvents': { page: 'connect-eventbridge', arguments: 'Entries', endings: '.waitForTaskToken' },
+  'http:invoke': {
+    page: 'call-https-apis',
+    arguments: 'ApiEndpoint Method Authentication InvocationConfig Headers QueryParameters RequestBody Transform',
+  },
   'states:startExecution': {
     page: 'connect-stepfunctions',
     arguments: 'StateMachineArn Name Input',

@@ -4,6 +4,7 @@ import { objectOf } from '../../json.ts';
 import { FUNCTION } from '../definition/resource.ts';
 import { type Integration, StatesError } from '../index.ts';
 import { type CatalogName, catalogName, INTEGRATIONS, knownArguments } from './catalog.ts';
+import { invokeHttp } from './http.ts';
 import { invokeByArn, invokeLambda } from './lambda.ts';
 import { describeExecution, ENDS_RULE, startExecution, startExecutionSync } from './nested-executions.ts';
 import type { IntegrationOptions } from './options.ts';
@@ -22,6 +23,7 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
     'dynamodb:deleteItem': callDynamoDb(options, 'DeleteItem'),
     'sqs:sendMessage': sendMessage(options),
     'events:putEvents': putEvents(options),
+    'http:invoke': invokeHttp(options),
     'states:startExecution': startExecution(executions),
     'aws-sdk:sfn:describeExecution': describeExecution(executions),
   };

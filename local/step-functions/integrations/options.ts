@@ -2,6 +2,7 @@ import type { FaultBench } from '../../faults/index.ts';
 import type { Iam } from '../../iam/index.ts';
 import type { JsonObject } from '../../json.ts';
 import type { Lambda } from '../../lambda/index.ts';
+import type { Connection } from '../../template/connections.ts';
 import type { CallLog } from '../../wire/call-log.ts';
 import type { WireResponse } from '../../wire/types.ts';
 
@@ -25,6 +26,8 @@ export interface IntegrationOptions {
   /** The AWS endpoint of the embedded cloud. */
   readonly endpoint: string;
   readonly region: string;
+  /** The connections of HTTP tasks, by ARN. @default none */
+  readonly connections?: ReadonlyMap<string, Connection>;
   readonly calls: CallLog;
   readonly now: () => number;
   /** The access key of a role: its logical id. */

@@ -9,6 +9,9 @@ const RESERVED = new Set(
     .map((name) => `States.${name}`),
 );
 
+/** An HTTP task fails with the status of its answer in the name (developer guide, "Call HTTPS APIs"). */
+const HTTP_STATUS = /^States\.Http\.StatusCode\.\d{3}$/;
+
 const NOT_IN_ALL = new Set(['States.Runtime', 'States.DataLimitExceeded']);
 const NOT_IN_TASK_FAILED = new Set([...NOT_IN_ALL, 'States.Timeout', 'States.HeartbeatTimeout']);
 
@@ -19,7 +22,8 @@ export function loadErrorNames(fields: Fields, isLast: boolean): string[] {
   if (!Array.isArray(names) || names.length === 0) return refuse(place, 'must be a list of error names');
   for (const name of names) {
     if (typeof name !== 'string' || name === '') refuse(place, 'must be a list of error names');
-    if (name.startsWith('States.') && !RESERVED.has(name)) refuse(place, `'${name}' is not an error of Step Functions`);
+    const known = RESERVED.has(name) || HTTP_STATUS.test(name);
+    if (name.startsWith('States.') && !known) refuse(place, `'${name}' is not an error of Step Functions`);
     if (name === 'States.ALL' && (names.length > 1 || !isLast)) refuse(place, 'States.ALL must stand alone and last');
   }
   return names;
