@@ -11,7 +11,7 @@ const LONG = [
   'test/docs/{api,readme,writing-tools}.test.ts',
   'test/requirements/titles.test.ts',
   'test/stack/{bundles/**/,}{nag,bundle*,budget,parts}.test.ts',
-  'local/test/{faults,lambda/load,events/cdk,event-source/cdk,dynamodb/stream/restart,command,concurrency}{/**/*,}.test.ts',
+  'local/test/{faults,lambda/load,events/cdk,event-source/cdk,dynamodb/stream/restart,s3/large,command,concurrency}{/**/*,}.test.ts',
 ];
 
 /** Tests of streams, which also pass where Lambda keeps each chunk until the next one (docs/architecture/requests.md). */

@@ -154,7 +154,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const stored = { dataDir, now, sweepMs: ttlSweepMs, onError };
   const dynamoDb = await startDynamoDb({ ...stored, tables, consumers: mappings, metered: recordCalls });
   atStop(dynamoDb.stop);
-  const s3 = createS3({ ...stored, buckets });
+  const s3 = createS3({ ...stored, buckets, region });
   atStop(s3.stop);
   const wire = await openWire();
   atStop(wire.stop);

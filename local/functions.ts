@@ -1,5 +1,6 @@
 import { mayLog } from './iam/deployed.ts';
 import type { Iam } from './iam/index.ts';
+import { SECRET_ACCESS_KEY } from './secret-access-key.ts';
 import type { ResolvedStack } from './template/resources.ts';
 
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
@@ -19,7 +20,7 @@ export function awsEnvironment(
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: logicalId,
-    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY,
     ...variables,
     ...(variables.AWS_USE_FIPS_ENDPOINT && { AWS_USE_FIPS_ENDPOINT: 'false' }),
     ...(variables.AWS_USE_DUALSTACK_ENDPOINT && { AWS_USE_DUALSTACK_ENDPOINT: 'false' }),

@@ -13,6 +13,23 @@ export interface RegionAndAccount {
   readonly account: string;
 }
 
+// Amazon S3 User Guide, "Required permissions for Amazon S3 API operations".
+const S3_BUCKET_ACTIONS: Readonly<Record<string, string>> = {
+  ListBucket: 's3:ListBucket',
+  ListMultipartUploads: 's3:ListBucketMultipartUploads',
+};
+const S3_OBJECT_ACTIONS: Readonly<Record<string, string>> = {
+  GetObject: 's3:GetObject',
+  HeadObject: 's3:GetObject',
+  PutObject: 's3:PutObject',
+  DeleteObject: 's3:DeleteObject',
+  CreateMultipartUpload: 's3:PutObject',
+  UploadPart: 's3:PutObject',
+  CompleteMultipartUpload: 's3:PutObject',
+  AbortMultipartUpload: 's3:AbortMultipartUpload',
+  ListParts: 's3:ListMultipartUploadParts',
+};
+
 type Requests = (operation: string, input: JsonObject) => readonly AccessRequest[];
 
 const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
@@ -39,10 +56,13 @@ export function createRequests(
   const services: Readonly<Record<string, Requests>> = {
     dynamodb: (operation, input) =>
       dynamoDbRequests(operation, input, specs.tables, (table) => arn('dynamodb', `table/${table}`)),
-    s3: (operation, { Bucket, Key }) =>
-      operation === 'ListBucket'
-        ? one('s3:ListBucket', `arn:${partition}:s3:::${Bucket}`)
-        : one(`s3:${operation === 'HeadObject' ? 'GetObject' : operation}`, `arn:${partition}:s3:::${Bucket}/${Key}`),
+    // An operation that is not known here needs no right: its refusal says so.
+    s3: (operation, { Bucket, Key }) => {
+      const bucket = `arn:${partition}:s3:::${Bucket}`;
+      const [ofBucket, ofObject] = [S3_BUCKET_ACTIONS[operation], S3_OBJECT_ACTIONS[operation]];
+      if (ofBucket !== undefined) return one(ofBucket, bucket);
+      return ofObject === undefined ? [] : one(ofObject, `${bucket}/${Key}`);
+    },
     logs: (operation, { logGroupName }) => one(`logs:${operation}`, arn('logs', `log-group:${logGroupName}:*`)),
     sqs: (operation, { QueueUrl }) => one(`sqs:${operation}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
     // The id of a stack is behind its name.

@@ -1,15 +1,30 @@
-import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
 import type { BucketResource } from '../template/specs.ts';
-import type { RestRequest, RestService, WireResponse } from '../wire/types.ts';
+import type { RestService, StreamedRequest, WireResponse } from '../wire/types.ts';
+import { type Bucket, openBucket } from './bucket.ts';
 import { isExpired } from './lifecycle.ts';
-import { type ObjectFacts, type Objects, objectsInFolder, objectsInMemory } from './objects.ts';
-import { checkBody, type ObjectPath, objectPathOf, refuseUnknown } from './request.ts';
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  endUpload,
+  listMultipartUploads,
+  listParts,
+  uploadPart,
+} from './multipart.ts';
+import { type ObjectPath, objectPathOf, operationOf, refuseUnknown } from './operations.ts';
+import { getObject } from './read.ts';
+import { isPresigned, verifyPresigned } from './signature.ts';
+import { putObject } from './write.ts';
+import { xmlError } from './xml.ts';
 
 interface S3Options {
   readonly buckets: readonly BucketResource[];
-  /** @default in memory */
+  readonly region: string;
+  /** @default a temporary folder, as long as this process lives */
   readonly dataDir?: string | undefined;
   readonly now: () => number;
   /** Milliseconds between two removals of expired objects. */
@@ -17,44 +32,58 @@ interface S3Options {
   readonly onError: (message: string) => void;
 }
 
-type Operation = (target: ObjectPath, objects: Objects, request: RestRequest, now: number) => WireResponse;
+type Operation = (
+  target: ObjectPath,
+  bucket: Bucket,
+  request: StreamedRequest,
+  now: () => number,
+) => WireResponse | Promise<WireResponse>;
 
-const OPERATIONS: Readonly<Record<string, readonly [name: string, run: Operation]>> = {
-  PUT: ['PutObject', putObject],
-  GET: ['GetObject', getObject],
-  HEAD: ['HeadObject', headObject],
-  DELETE: ['DeleteObject', deleteObject],
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  PutObject: putObject,
+  GetObject: getObject,
+  HeadObject: getObject,
+  DeleteObject: deleteObject,
+  CreateMultipartUpload: createMultipartUpload,
+  UploadPart: uploadPart,
+  CompleteMultipartUpload: completeMultipartUpload,
+  AbortMultipartUpload: abortMultipartUpload,
+  ListParts: listParts,
+  ListMultipartUploads: listMultipartUploads,
 };
-const DEFAULT_TYPE = 'binary/octet-stream';
 
-/** The part of S3 that tasks need: single objects of the template's buckets, and their expiry. */
-export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options) {
+/** The part of S3 that tasks need: objects of the template's buckets, at once or in parts, and their expiry. */
+export function createS3({ buckets, region, dataDir, now, sweepMs, onError }: S3Options) {
+  const folder = dataDir === undefined ? temporaryFolder(buckets.length > 0) : join(dataDir, 's3');
   const stored = new Map(
-    buckets.map((bucket) => {
-      const objects = dataDir === undefined ? objectsInMemory() : objectsInFolder(join(dataDir, 's3', bucket.name));
-      return [bucket.name, { bucket, objects }] as const;
-    }),
+    buckets.map((resource) => [resource.name, { resource, ...openBucket(join(folder, resource.name)) }] as const),
   );
 
-  const handle = async (request: RestRequest): Promise<WireResponse> => {
+  const handle = async (request: StreamedRequest): Promise<WireResponse> => {
     const target = objectPathOf(request);
-    refuseUnknown(request);
-    const [, run] = OPERATIONS[request.method] ?? [];
-    if (run === undefined || target.key === '') {
-      const what = `${request.method} of ${target.key === '' ? 'a bucket' : 'an object'}`;
-      throw new AwsError('NotImplemented', `the embedded cloud does not know ${what}`, 501);
-    }
+    const operation = operationOf(request);
+    const headers = isPresigned(request.path) ? verifyPresigned(request, region, now()) : request.headers;
+    const run = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+    if (!run) throw new AwsError('NotImplemented', `the embedded cloud does not know ${operation} of S3`, 501);
+    refuseUnknown(operation, { ...request, headers });
     const found = stored.get(target.bucket);
-    if (!found) throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
-    return run(target, found.objects, request, now());
+    if (found) return run(target, found, { ...request, headers }, now);
+    const details = { BucketName: target.bucket };
+    throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404, details);
   };
-  /** Removes expired objects now. Returns how many. */
+  /** Removes expired objects and uploads now. Returns how many. */
   const sweep = (): number => {
     const at = now();
     let removed = 0;
-    for (const { bucket, objects } of stored.values()) {
-      for (const facts of objects.all().filter((object) => isExpired(object, bucket.expirations, at))) {
+    for (const { resource, objects, uploads } of stored.values()) {
+      for (const facts of objects.all().filter((object) => isExpired(object, resource.expirations, at))) {
         objects.remove(facts.key);
+        removed++;
+      }
+      for (const upload of uploads.all()) {
+        const begun = { key: upload.key, modifiedAt: upload.initiatedAt };
+        if (!isExpired(begun, resource.uploadExpirations, at)) continue;
+        endUpload({ objects, uploads }, upload);
         removed++;
       }
     }
@@ -67,54 +96,38 @@ export function createS3({ buckets, dataDir, now, sweepMs, onError }: S3Options)
       onError(`the S3 sweep failed: ${String(error)}`);
     }
   }, sweepMs).unref();
+  const stop = (): void => {
+    clearInterval(timer);
+    if (dataDir === undefined) removeFolder(folder);
+  };
 
   const service: RestService = {
     name: 's3',
-    operation: ({ method }) => OPERATIONS[method]?.[0] ?? method,
+    operation: operationOf,
     input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
     handle,
     refuse: xmlError,
   };
-  return { service, sweep, stop: () => clearInterval(timer) };
+  return { service, sweep, stop };
 }
 
-function putObject({ key }: ObjectPath, objects: Objects, request: RestRequest, now: number): WireResponse {
-  checkBody(request);
-  const { body, headers } = request;
-  const etag = `"${createHash('md5').update(body).digest('hex')}"`;
-  const type = headers['content-type'] ?? DEFAULT_TYPE;
-  objects.write({ key, type, etag, bytes: body.length, modifiedAt: now }, body);
-  return { status: 200, headers: { etag }, body: '' };
-}
-
-function getObject({ key }: ObjectPath, objects: Objects): WireResponse {
-  const facts = existing(key, objects);
-  return { status: 200, headers: headersOf(facts), body: objects.read(key) };
-}
-
-function headObject({ key }: ObjectPath, objects: Objects): WireResponse {
-  return { status: 200, headers: headersOf(existing(key, objects)), body: '' };
-}
-
-function deleteObject({ key }: ObjectPath, objects: Objects): WireResponse {
+function deleteObject({ key }: ObjectPath, { objects }: Bucket): WireResponse {
   objects.remove(key);
   return { status: 204, body: '' };
 }
 
-function existing(key: string, objects: Objects): ObjectFacts {
-  const facts = objects.find(key);
-  if (!facts) throw new AwsError('NoSuchKey', 'The specified key does not exist.', 404);
-  return facts;
+const temporary = new Set<string>();
+process.once('exit', () => temporary.forEach(removeFolder));
+
+/** A folder that ends with the process. Objects of 5 GB do not fit into memory. */
+function temporaryFolder(isNeeded: boolean): string {
+  if (!isNeeded) return '';
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-task-server-s3-'));
+  temporary.add(folder);
+  return folder;
 }
 
-function headersOf({ type, etag, bytes, modifiedAt }: ObjectFacts): Record<string, string> {
-  const modified = new Date(modifiedAt).toUTCString();
-  return { 'content-type': type, 'content-length': String(bytes), etag, 'last-modified': modified };
-}
-
-/** An error in the form of S3; an answer to HEAD has no body. */
-function xmlError({ type, message, status }: AwsError, { method }: RestRequest): WireResponse {
-  const text = message.replace(/[<&]/g, (character) => (character === '<' ? '&lt;' : '&amp;'));
-  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${type}</Code><Message>${text}</Message></Error>`;
-  return { status, headers: { 'content-type': 'application/xml' }, body: method === 'HEAD' ? '' : xml, error: type };
+function removeFolder(folder: string): void {
+  temporary.delete(folder);
+  if (folder !== '') rmSync(folder, { recursive: true, force: true });
 }

@@ -6,10 +6,10 @@ const DAY = 86_400_000;
 /** Counts as S3 does: the given days after the write, rounded up to the next midnight UTC. */
 export function isExpired(
   { key, modifiedAt }: Pick<ObjectFacts, 'key' | 'modifiedAt'>,
-  expirations: BucketResource['expirations'],
+  rules: BucketResource['expirations'],
   now: number,
 ): boolean {
-  return expirations.some(
+  return rules.some(
     ({ prefix, days }) => key.startsWith(prefix) && now >= Math.ceil((modifiedAt + days * DAY) / DAY) * DAY,
   );
 }

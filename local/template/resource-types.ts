@@ -167,8 +167,8 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties:
       'BucketName LifecycleConfiguration.Rules[].Id LifecycleConfiguration.Rules[].Status ' +
       'LifecycleConfiguration.Rules[].Prefix LifecycleConfiguration.Rules[].ExpirationInDays ' +
-      // No multipart uploads here. Encryption at rest, ownership and public access have no local counterpart.
-      'LifecycleConfiguration.Rules[].AbortIncompleteMultipartUpload ' +
+      // Encryption at rest, ownership and public access have no local counterpart.
+      'LifecycleConfiguration.Rules[].AbortIncompleteMultipartUpload.DaysAfterInitiation ' +
       'BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags',
     name: ['BucketName', 63],
     ref: bucketName,

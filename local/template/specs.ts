@@ -49,6 +49,8 @@ export interface BucketResource {
   readonly name: string;
   /** Objects whose keys begin with `prefix` expire after `days`. */
   readonly expirations: readonly { readonly prefix: string; readonly days: number }[];
+  /** Uploads in parts, to keys that begin with `prefix`, are aborted after `days`. */
+  readonly uploadExpirations: readonly { readonly prefix: string; readonly days: number }[];
 }
 
 export interface QueueResource {
@@ -262,11 +264,14 @@ function readRotation(resource: Resource): NonNullable<SecretResource['rotation'
 function readBucket(resource: Resource): BucketResource {
   const { LifecycleConfiguration } = resource.properties;
   const rules = listOf(objectOf(LifecycleConfiguration).Rules).map(objectOf);
+  const daysOf = (read: (rule: JsonObject) => unknown) =>
+    rules.flatMap((rule) => {
+      const days = numberOf(read(rule));
+      return rule.Status === 'Enabled' && days !== undefined ? [{ prefix: stringOf(rule.Prefix) ?? '', days }] : [];
+    });
   return {
     name: resource.ref ?? '',
-    expirations: rules.flatMap(({ Status, Prefix, ExpirationInDays }) => {
-      const days = numberOf(ExpirationInDays);
-      return Status === 'Enabled' && days !== undefined ? [{ prefix: stringOf(Prefix) ?? '', days }] : [];
-    }),
+    expirations: daysOf(({ ExpirationInDays }) => ExpirationInDays),
+    uploadExpirations: daysOf((rule) => objectOf(rule.AbortIncompleteMultipartUpload).DaysAfterInitiation),
   };
 }

@@ -26,6 +26,7 @@ export async function executeCall(
   const at = options.now();
   const { service, operation, caller } = call;
   let logged = false;
+  let answered: WireResponse | undefined;
   const log = ({ status, error, consumed }: Pick<WireResponse, 'status' | 'error' | 'consumed'>): void => {
     if (!logged && options.calls.enabled) {
       const made = { at, answeredAt: options.now(), caller, service, operation, input: readInput(call) };
@@ -36,13 +37,15 @@ export async function executeCall(
   const answerTo = (thrown: unknown) => (thrown instanceof AwsError ? refuse(thrown) : failure(thrown, options));
   const answer = async () => {
     const denied = options.iam.denied(call);
-    const answered = denied ? refuse(denied) : await run().catch(answerTo);
+    answered = denied ? refuse(denied) : await run().catch(answerTo);
     log(answered);
     return answered;
   };
   try {
     return await options.bench.withFaults(call, answer);
   } catch (struck) {
+    // A fault lost the answer.
+    answered?.stream?.destroy();
     if (struck instanceof AwsError) {
       const refused = refuse(struck);
       log(refused);

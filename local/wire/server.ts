@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { AwsError } from '../aws-error.ts';
 import { type CallFacts, ConnectionLost, type FaultService } from '../faults/index.ts';
 import { type JsonObject, parsedObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, signedService, targetOf } from '../loopback.ts';
+import { isPresigned, signerOf } from '../s3/signature.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
 import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
-import type { Operations, RestRequest, RestService, WireResponse, WireService } from './types.ts';
+import type {
+  Operations,
+  RestHead,
+  RestRequest,
+  RestService,
+  StreamedRequest,
+  WireResponse,
+  WireService,
+} from './types.ts';
 
 /** Serves all AWS services at one URL, which functions have as `AWS_ENDPOINT_URL`. */
 
@@ -27,6 +37,8 @@ export async function openWire() {
   const server = createServer();
   // Longer than any pause in a test: an idle connection that closes while a client uses it fails like an outage.
   server.keepAliveTimeout = 600_000;
+  // A body of 5 GB takes its time.
+  server.requestTimeout = 0;
   const url = await listen(server, 0);
   return {
     url,
@@ -64,25 +76,34 @@ async function serve(request: IncomingMessage, response: ServerResponse, options
   });
   if (!answer) return;
   const type = answer.error === undefined ? {} : { 'x-amzn-errortype': answer.error };
+  const { status, headers, body, stream } = answer;
   // With its length, an answer is one chunk and one write.
-  const length = answer.status === 204 ? {} : { 'content-length': Buffer.byteLength(answer.body) };
-  response.writeHead(answer.status, { ...length, ...answer.headers, ...type, 'x-amzn-requestid': randomUUID() });
-  response.end(answer.body);
+  const length = stream || status === 204 ? {} : { 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...length, ...headers, ...type, 'x-amzn-requestid': randomUUID() });
+  // The client gets an answer although nothing reads the rest of its body.
+  request.resume();
+  if (!stream) return void response.end(body);
+  // A client that leaves early ends the answer.
+  await pipeline(stream, response).catch(() => response.destroy());
 }
 
 async function handle(request: IncomingMessage, options: WireOptions): Promise<WireResponse> {
   if (!isForLoopback(request)) throw new AwsError('AccessDeniedException', 'only for this machine', 403);
-  const caller = /Credential=([^/,\s]+)\//.exec(request.headers.authorization ?? '')?.[1];
+  const { url = '/', headers } = request;
+  if (isPresigned(url)) {
+    // The caller has a URL, not the credentials: it is no worker.
+    const who = { caller: signerOf(url) ?? '', worker: undefined };
+    return callRest(options.s3, streamedRequest(request), who, options);
+  }
+  const caller = /Credential=([^/,\s]+)\//.exec(headers.authorization ?? '')?.[1];
   // This header also keeps web pages out: a browser sends a preflight request before it sends this one.
   if (caller === undefined) throw new AwsError('MissingAuthenticationTokenException', 'the request is not signed', 403);
+  // The session token of a worker is its id.
+  const { 'x-amz-security-token': token } = headers;
+  const who = { caller, worker: typeof token === 'string' ? token : undefined };
+  if (signedService(request) === 's3') return callRest(options.s3, streamedRequest(request), who, options);
   const body = await readBody(request, MAX_BODY_BYTES);
   if (!body) throw new AwsError('RequestEntityTooLargeException', 'the body is too large', 413);
-
-  // The session token of a worker is its id.
-  const { 'x-amz-security-token': token } = request.headers;
-  const who = { caller, worker: typeof token === 'string' ? token : undefined };
-  if (signedService(request) === 's3')
-    return callRest(options.s3, restRequest(request, request.url ?? '/', body), who, options);
   const form = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
   if (form) return callQuery(request, readForm(body), who, options);
   const { path } = targetOf(request);
@@ -109,7 +130,7 @@ function once(parse: () => JsonObject): () => JsonObject {
 
 type Who = Pick<CallFacts, 'caller' | 'worker'>;
 
-function callRest(service: RestService, request: RestRequest, who: Who, options: WireOptions) {
+function callRest(service: RestService, request: StreamedRequest, who: Who, options: WireOptions) {
   const input = () => service.input(request);
   const call = { ...who, service: service.name, operation: service.operation(request), input };
   const run = () =>
@@ -143,7 +164,26 @@ function invoke(request: IncomingMessage, path: string, body: Buffer, who: Who, 
   return executeCall(call, run, (error) => ({ ...errorResponse(error), error: error.type }), options);
 }
 
-function restRequest({ method = 'GET', headers }: IncomingMessage, path: string, body: Buffer): RestRequest {
+const restRequest = (request: IncomingMessage, path: string, body: Buffer): RestRequest => ({
+  ...headOf(request, path),
+  body,
+});
+
+const streamedRequest = (request: IncomingMessage): StreamedRequest => ({
+  ...headOf(request, request.url ?? '/'),
+  body: piecesOf(request),
+});
+
+function headOf({ method = 'GET', headers }: IncomingMessage, path: string): RestHead {
   const single = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-  return { method, path, headers: Object.fromEntries(single), body };
+  return { method, path, headers: Object.fromEntries(single) };
+}
+
+/** The body piece by piece. It leaves the connection open, so that the client gets an answer before the end of it. */
+async function* piecesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch {
+    throw new AwsError('RequestTimeout', 'Your socket connection to the server was closed before the end of the body.');
+  }
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { AwsError } from '../aws-error.ts';
 import type { FaultService } from '../faults/index.ts';
 import type { JsonObject } from '../json.ts';
@@ -18,6 +19,8 @@ export interface WireResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
+  /** What follows the headers in place of `body`. */
+  readonly stream?: Readable;
   readonly error?: string | undefined;
   readonly consumed?: Consumed | undefined;
 }
@@ -32,13 +35,20 @@ export interface WireService {
 
 export type RestRequest = Readonly<HttpRequest>;
 
+export type RestHead = Omit<RestRequest, 'body'>;
+
+/** A request whose body may be larger than the memory. */
+export interface StreamedRequest extends RestHead {
+  readonly body: AsyncIterable<Buffer>;
+}
+
 export interface RestService {
   /** Its name in the call log. */
   readonly name: FaultService;
-  readonly operation: (request: RestRequest) => string;
+  readonly operation: (request: RestHead) => string;
   /** The input of a request as the call log keeps it. */
-  readonly input: (request: RestRequest) => unknown;
+  readonly input: (request: RestHead) => unknown;
   /** @throws AwsError */
-  readonly handle: (request: RestRequest) => Promise<WireResponse>;
-  readonly refuse: (error: AwsError, request: RestRequest) => WireResponse;
+  readonly handle: (request: StreamedRequest) => Promise<WireResponse>;
+  readonly refuse: (error: AwsError, request: RestHead) => WireResponse;
 }

@@ -1,6 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { noFaults } from '../../faults/index.ts';
 import { objectOf } from '../../json.ts';
+import { SECRET_ACCESS_KEY } from '../../secret-access-key.ts';
 import { FUNCTION } from '../definition/resource.ts';
 import { type Integration, StatesError } from '../index.ts';
 import { type CatalogName, catalogName, INTEGRATIONS, knownArguments } from './catalog.ts';
@@ -66,7 +67,7 @@ function endEventDelivery({ bench = noFaults }: IntegrationOptions): (executionA
 function clientsOf({ endpoint, region, accessKeyOfRole }: IntegrationOptions): (roleArn: string) => SFNClient {
   const clients = new Map<string, SFNClient>();
   return (roleArn) => {
-    const credentials = { accessKeyId: accessKeyOfRole(roleArn), secretAccessKey: 'local' };
+    const credentials = { accessKeyId: accessKeyOfRole(roleArn), secretAccessKey: SECRET_ACCESS_KEY };
     // One attempt: the Retry of a state repeats failures, where the history shows it.
     const client = clients.get(roleArn) ?? new SFNClient({ endpoint, region, credentials, maxAttempts: 1 });
     clients.set(roleArn, client);
