@@ -22,7 +22,13 @@ export async function store(
   signal: Receiving['signal'],
   context: SignalsContext,
 ): Promise<Received | undefined> {
-  const read = () => context.store.get(record);
+  // What was read a moment ago: the write has conditions.
+  let first: TaskRecord | undefined = record;
+  const read = async () => {
+    const seen = first ?? (await context.store.get(record));
+    first = undefined;
+    return seen;
+  };
   return receiveSignal({ read, name, until: wait.until, signal, sleep: context.sleep }, context);
 }
 

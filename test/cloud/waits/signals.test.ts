@@ -125,3 +125,21 @@ test('a tampered or foreign URL is 404 after one read, as is one of no task', as
   expect(answers[0]).toMatch(/^404 /);
   expect(await stored(taskId)).toMatchObject({ status: 'waiting', inputResponses: {} });
 });
+
+test('a link that waits for 7 days costs nothing meanwhile, and its signal no more than an answer of a client', async () => {
+  const taskId = await waiting({ approval: { kind: 'link', in: 8 * DAY } });
+  const to = await urlOf(taskId, 'approval');
+  const asleep = cloud().calls.mark();
+  for (let day = 0; day < 7; day++) await sweepAfter(DAY);
+  const calls = (mark: number) =>
+    cloud()
+      .calls.since(mark)
+      .filter(({ operation, input }) => operation !== 'PutEvents' && JSON.stringify(input).includes(taskId));
+  expect(calls(asleep)).toEqual([]);
+  const mark = cloud().calls.mark();
+  expect((await send(to, { action: 'accept', content: {} })).status).toBe(200);
+  const bySignals = calls(mark).filter(({ caller }) => caller.startsWith('ServerSignals'));
+  expect(bySignals.map(({ operation }) => operation)).toEqual(['GetItem', 'Query', 'UpdateItem']);
+  expect(bySignals.reduce((sum, { consumed }) => sum + (consumed?.table ?? 99), 0)).toBeLessThanOrEqual(5);
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+});
