@@ -4,9 +4,8 @@ import { startOtherSystems } from '../../../bin/demo/other-systems.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 import { synthApp } from '../../../local/testing.ts';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
-import { changeAssembly } from '../../support/change-assembly.ts';
 import { ended, poll } from '../../support/clients.ts';
-import { startSite } from './site.ts';
+import { lowerTimeout, startSite } from './site.ts';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const PAGES = 200;
@@ -21,12 +20,7 @@ beforeAll(async () => {
   for (const [name, value] of Object.entries({ ...others.env, SITE_URL: site.url })) vi.stubEnv(name, value);
   await synthApp('bin/app.ts', folder);
   vi.unstubAllEnvs();
-  // A run of crawl_site has the time for some of the pages. It ends by the clock of this machine.
-  changeAssembly(
-    folder,
-    (path) => path.endsWith('.template.json'),
-    (text) => text.replace('"Timeout": 900', '"Timeout": 12'),
-  );
+  lowerTimeout(folder, 12);
 });
 afterAll(async () => {
   await Promise.all([others.stop(), site.stop()]);

@@ -1,0 +1,51 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { temporaryDir } from '../../../local/test/fixture.ts';
+import { synthApp } from '../../../local/testing.ts';
+import { ended, modernRequest, poll } from '../../support/clients.ts';
+import { killAll, startProcess } from '../kills/process.ts';
+import { lowerTimeout, startSite } from './site.ts';
+
+const [PAGES, KILLS] = [800, 10];
+/** From one kill to the next: more than one run fetches, as a round is tried six times. */
+const APART = PAGES / KILLS;
+const folder = temporaryDir();
+let site: Awaited<ReturnType<typeof startSite>>;
+beforeAll(async () => {
+  // Its home page links to all others: the page that a kill loses hides none.
+  site = await startSite(PAGES, 1_000, PAGES);
+  vi.stubEnv('SITE_URL', site.url);
+  await synthApp('bin/app.ts', join(folder, 'assembly'));
+  vi.unstubAllEnvs();
+  lowerTimeout(join(folder, 'assembly'), 5);
+});
+afterAll(async () => {
+  killAll();
+  await site.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('crawl_site fetches no page twice, whenever its cloud is killed with -9', async () => {
+  const start = () =>
+    startProcess('bin/local.ts', '--port', '0', '--data', join(folder, 'data'), '--assembly', join(folder, 'assembly'));
+  const moments = Array.from({ length: KILLS }, (_, n) => 2 + Math.floor((n + Math.random()) * (APART - 2)));
+  console.log(`Kills after so many pages: ${moments.join(' ')}`);
+  let cloud = await start();
+  const { body } = await modernRequest(cloud.url, 'tools/call', { name: 'crawl_site', arguments: {} });
+  const { taskId } = body.result;
+  for (const moment of moments) {
+    await expect.poll(() => site.fetched.size, { interval: 5 }).toBeGreaterThanOrEqual(moment);
+    await cloud.kill();
+    cloud = await start();
+  }
+  const task = await poll(cloud.url, taskId, ended);
+  expect(task).toMatchObject({ status: 'completed' });
+  const { pages, broken } = task.result.structuredContent;
+  expect(pages).toBe(PAGES + 1);
+  expect([...site.fetched.values()].filter((times) => times !== 1)).toEqual([]);
+  const lost = broken.filter((line: string) => line.endsWith('a run died when it fetched it'));
+  console.log(`${lost.length} pages were under way`);
+  expect(broken).toHaveLength(lost.length + 1);
+  expect(lost.length).toBeLessThanOrEqual(KILLS * 20);
+});
