@@ -4,7 +4,7 @@ import type { StreamedRequest } from '../wire/types.ts';
 import { ALGORITHMS, type Algorithm, algorithmOf, type Checksum, digestOf, headerOf } from './checksum.ts';
 import { unchunked } from './chunked.ts';
 
-/** "Maximum object size in a single PUT: 5 GB" (Amazon S3 User Guide, "Uploading objects"; the same for a part). */
+/** The most of one PUT (docs.aws.amazon.com/AmazonS3/latest/userguide/upload-objects.html) and of one part (…/userguide/qfacts.html). */
 export const MAX_PUT_BYTES = 5 * 1024 ** 3;
 
 /** What a body turned out to be. */

@@ -1,6 +1,6 @@
 import { AwsError } from '../aws-error.ts';
 
-/** "each chunk […] except the final chunk" (Amazon S3 API reference, "Signature calculations: including trailing headers"). */
+/** The least of each chunk but the last (error InvalidChunkSizeError, docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html). */
 const MIN_CHUNK_BYTES = 8_192;
 /** A line with the size of a chunk, or a trailer with a checksum. No page of AWS names a limit. */
 const MAX_LINE_BYTES = 1_024;

@@ -10,7 +10,7 @@ import type { Part, Upload } from './uploads.ts';
 import { keptHeaders } from './write.ts';
 import { textsOf, unescaped, xmlAnswer } from './xml.ts';
 
-// Amazon S3 User Guide, "Amazon S3 multipart upload limits".
+// docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
 const MAX_PART_NUMBER = 10_000;
 const MIN_PART_BYTES = 5 * 1024 ** 2;
 /** More than a list of 10,000 parts with their checksums. */
@@ -95,7 +95,7 @@ export async function completeMultipartUpload(
   const etag = `"${md5.digest('hex')}-${parts.length}"`;
   const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
   const content = { file, segments: joined(parts.map((part) => ({ at: part.at, bytes: part.bytes }))) };
-  // "For multipart uploads, the object creation date is the date of initiation" (User Guide, "Working with object metadata").
+  // An object in parts has the date of its beginning (docs.aws.amazon.com/AmazonS3/latest/userguide/UsingMetadata.html).
   objects.commit({ key: Key, type, headers, etag, bytes, modifiedAt: initiatedAt, checksum, content });
   uploads.end(upload.id);
   const Location = `http://${request.headers.host}/${Bucket}/${encodeURIComponent(Key)}`;
@@ -181,7 +181,7 @@ function partOf({ id: UploadId, parts, algorithm }: Upload, { number, etag, xml 
   throw new AwsError('InvalidPart', message, 400, { UploadId, PartNumber: number, ETag: etag });
 }
 
-// "1000 parts", "1000 multipart uploads": the most that one list request returns (the same page).
+/** The most parts, or uploads, that one request lists (the same page). */
 const MAX_LISTED = 1_000;
 
 export function listParts(

@@ -7,7 +7,7 @@ export interface ObjectPath {
   readonly key: string;
 }
 
-/** "up to 1,024 bytes in UTF-8" (Amazon S3 User Guide, "Naming Amazon S3 objects"). */
+/** In UTF-8 (docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html). */
 const MAX_KEY_BYTES = 1_024;
 
 const partsOf = ({ path }: RestHead): readonly string[] => /^\/([^/]*)\/?(.*)$/s.exec(path.split('?')[0] ?? '') ?? [];

@@ -4,9 +4,9 @@ import { SECRET_ACCESS_KEY } from '../secret-access-key.ts';
 import type { RestHead } from '../wire/types.ts';
 import { parametersOf } from './operations.ts';
 
-/** "The maximum value is 604800 (seven days)" (Amazon S3 API reference, "Authenticating requests: using query parameters"). */
+/** Seven days (docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html). */
 const MAX_EXPIRES_S = 604_800;
-/** "within 15 minutes of the AWS system time" (the same reference, "Troubleshooting"). */
+/** As for RequestTimeTooSkewed (docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html). */
 const MAX_AHEAD_MS = 900_000;
 
 const NEEDED = ['Algorithm', 'Credential', 'Signature', 'Date', 'SignedHeaders', 'Expires'] as const;
@@ -25,6 +25,13 @@ export function signerOf(path: string): string | undefined {
  * @throws AwsError in the words of S3
  */
 export function verifyPresigned(request: RestHead, region: string, now: number): Record<string, string> {
+  const { authorization: ArgumentValue } = request.headers;
+  if (ArgumentValue !== undefined) {
+    const message =
+      'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or ' +
+      'the Authorization header should be specified';
+    throw new AwsError('InvalidArgument', message, 400, { ArgumentName: 'Authorization', ArgumentValue });
+  }
   const parameters = parametersOf(request);
   const given = Object.fromEntries(NEEDED.map((name) => [name, parameters.get(`X-Amz-${name}`) ?? '']));
   const { Algorithm, Credential = '', Signature = '', Date: date = '', SignedHeaders = '', Expires = '' } = given;

@@ -118,6 +118,11 @@ test('refused: another method, another region, a header of Amazon that is not si
   ]);
 });
 
+test('refused: two signatures', async () => {
+  const authorization = 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, Signature=x';
+  expect(await codeOf(await fetch(await url(), { headers: { authorization } }))).toEqual([400, 'InvalidArgument']);
+});
+
 test('it has the rights of its signer', async () => {
   expect((await fetch(await url({ caller: 'Reads' }))).status).toBe(200);
   expect(await codeOf(await fetch(await url({ caller: 'Writes' })))).toEqual([403, 'AccessDenied']);
