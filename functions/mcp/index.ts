@@ -5,7 +5,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
-import { currentState } from '../tasks/aws/execution-history.ts';
+import { currentState, type MapCount } from '../tasks/aws/execution-history.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
 import { logEvent } from '../tasks/log.ts';
@@ -72,7 +72,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
 /** One short attempt: a client waits for it, and the answer is only progress. */
 function stateReader() {
   const states = stepFunctions({ requestTimeout: 1_000, attempts: 1 });
-  return (executionArn: string) => currentState(states, executionArn);
+  return (executionArn: string, before?: MapCount) => currentState(states, executionArn, before);
 }
 
 function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpRequest {

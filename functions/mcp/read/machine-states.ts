@@ -1,4 +1,4 @@
-import type { ExecutionState } from '../../tasks/aws/execution-history.ts';
+import type { ExecutionState, MapCount } from '../../tasks/aws/execution-history.ts';
 import { setBounded } from '../../tasks/bounded-map.ts';
 import { executionName } from '../../tasks/ids.ts';
 import type { TaskKey } from '../../tasks/record.ts';
@@ -14,6 +14,9 @@ const PAUSE = 10_000;
 /** Executions remembered in one container. */
 const MOST = 1_000;
 
+/** Reads the state of an execution. `before`: what an earlier read has counted of its Map. */
+type Read = (executionArn: string, before?: MapCount) => Promise<ExecutionState | undefined>;
+
 /**
  * Finds the current state of the execution that does a task's work.
  *
@@ -23,7 +26,7 @@ const MOST = 1_000;
 export function machineStates(
   machines: readonly string[],
   machineArnPrefix: string,
-  read: (executionArn: string) => Promise<ExecutionState | undefined>,
+  read: Read,
   now: () => number,
 ): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
@@ -39,7 +42,7 @@ interface CachedState {
 }
 
 /** Caches the last state for a while, and keeps it if a read fails: progress may be missing. */
-function cachedStates(read: (executionArn: string) => Promise<ExecutionState | undefined>, now: () => number) {
+function cachedStates(read: Read, now: () => number) {
   const cache = new Map<string, CachedState>();
   const left = { reads: BURST, at: now() };
   const mayCheck = (): boolean => {
@@ -68,7 +71,7 @@ function cachedStates(read: (executionArn: string) => Promise<ExecutionState | u
     async function checkAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
-        return newerState(before, await read(executionArn));
+        return newerState(before, await read(executionArn, before?.map));
       } catch (error) {
         // Does not exist yet: the task's workflow, which starts it, has only just started.
         if ((error as Error).name !== 'ExecutionDoesNotExist') next.until = now() + PAUSE;
@@ -78,9 +81,10 @@ function cachedStates(read: (executionArn: string) => Promise<ExecutionState | u
   };
 }
 
-/** Returning to an earlier state counts as a new change: `updatedAt` must move forward. */
+/** Returning to an earlier state, and another count, counts as a new change: `updatedAt` must move forward. */
 function newerState(before: ExecutionState | undefined, found: ExecutionState | undefined): ExecutionState | undefined {
   if (before === undefined || found === undefined) return found ?? before;
-  if (found.name === before.name) return before;
-  return { name: found.name, enteredAt: Math.max(found.enteredAt, before.enteredAt + 1) };
+  if (found.name === before.name && found.map?.done === before.map?.done)
+    return { ...before, ...(found.map && { map: found.map }) };
+  return { ...found, enteredAt: Math.max(found.enteredAt, before.enteredAt + 1) };
 }

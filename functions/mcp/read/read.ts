@@ -79,8 +79,8 @@ export async function complete(record: TaskRecord, needs: Needs, server: ServerC
 }
 
 /**
- * A record to be shown. While a state machine does the work, the name of its current state is the status message, and a
- * new state counts as a change (docs/architecture/workflows.md, "State machines as tools"). A message that the tool reported
+ * A record to be shown. While a state machine does the work, the name of its current state is the status message, with the
+ * count of its Map, and a new one counts as a change (docs/architecture/workflows.md, "State machines as tools"). A message that the tool reported
  * comes first.
  */
 async function withMachineState(record: TaskRecord, server: ServerContext): Promise<TaskRecord> {
@@ -88,7 +88,9 @@ async function withMachineState(record: TaskRecord, server: ServerContext): Prom
   if (stateMachine === undefined || record.status !== 'working' || record.statusMessage !== undefined) return record;
   const state = await server.currentState(record, stateMachine);
   if (state === undefined) return record;
-  return { ...record, statusMessage: state.name, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
+  const { name, map } = state;
+  const statusMessage = map === undefined ? name : `${name} (${map.done} of ${map.of})`;
+  return { ...record, statusMessage, updatedAt: Math.max(record.updatedAt, state.enteredAt) };
 }
 
 /**

@@ -21,8 +21,10 @@ export function loadMap(fields: Fields, loader: Loader): State['visit'] {
   return loadRecoverable(fields, loader, async (visit) => {
     const list = items ? await items(visit) : checked(visit, 'Items', visit.input, isList, 'an array');
     const wanted = (await concurrency?.(visit)) || MOST_CONCURRENT;
+    const { history } = visit.run;
+    const event = history.add('MapStateStarted', visit.event, { length: list.length });
     return mapAll(list, Math.min(wanted, MOST_CONCURRENT), visit.signal, (item, index, signal) =>
-      iterate(flow, selector, { ...visit, signal }, item, index),
+      iterate(flow, selector, { ...visit, signal, event }, item, index),
     );
   });
 }
@@ -42,7 +44,12 @@ async function iterate(flow: Flow, selector: Template | undefined, visit: Visit,
   const context = { ...visit.context, Map: { Item: { Index: index, Value: item } } };
   const inside = { ...visit, context };
   const input = selector === undefined ? item : await selector(scopeOf(inside));
-  return runFlow(flow, payload(input, visit.state), inside);
+  const { history } = visit.run;
+  const details = { name: visit.state, index };
+  const event = history.add('MapIterationStarted', visit.event, details);
+  const output = await runFlow(flow, payload(input, visit.state), { ...inside, event });
+  history.add('MapIterationSucceeded', event, details);
+  return output;
 }
 
 /** Maps with at most `width` items at a time. Results keep the order of the items. */

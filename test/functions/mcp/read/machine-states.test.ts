@@ -29,6 +29,12 @@ describe('what a reader sees', () => {
     });
   });
 
+  test('the count of its Map behind the state', async () => {
+    const map = { name: 'All', done: 57, of: 200, event: 9 };
+    const shown = await complete(record, { state: true }, server({ ...state, map }, 0));
+    expect(shown).toMatchObject({ statusMessage: 'Gather (57 of 200)' });
+  });
+
   test('never earlier than the record itself', async () => {
     const shown = await complete(record, { state: true }, server({ ...state, enteredAt: 150 }, 0));
     expect(shown).toMatchObject({ statusMessage: 'Gather', updatedAt: 200 });
@@ -43,6 +49,25 @@ describe('what a reader sees', () => {
     ['the task is over', { ...record, status: 'completed', result: '1' }, server(state, 0)],
   ])('the record as it is, where %s', async (_title, task, some) => {
     expect(await complete(task, { state: true }, some)).toBe(task);
+  });
+});
+
+describe('reads of a Map', () => {
+  test('get the count of the read before, and a new count is a change', async () => {
+    const befores: unknown[] = [];
+    let done = 0;
+    const read = async (_arn: string, before: unknown) => {
+      befores.push(before);
+      done += 1;
+      return { name: 'One', enteredAt: 5, map: { name: 'All', done, of: 3, event: done } };
+    };
+    const clock = { now: 0 };
+    const states = machineStates(['One'], 'arn:aws:states:eu-west-1:1:stateMachine:S-', read, () => clock.now);
+    const first = await states(record, 0);
+    clock.now += 10_000;
+    const second = await states(record, 0);
+    expect(befores).toEqual([undefined, first?.map]);
+    expect(second).toMatchObject({ map: { done: 2 }, enteredAt: 6 });
   });
 });
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { currentState, type HistoryEvent, openState } from '../../../../functions/tasks/aws/execution-history.ts';
+import {
+  currentState,
+  type HistoryEvent,
+  type MapCount,
+  openState,
+} from '../../../../functions/tasks/aws/execution-history.ts';
 import { stepFunctions } from '../../../../functions/tasks/aws/step-functions.ts';
 import { fakeClient } from '../../../support/aws-client.ts';
 import { type FakeAnswer, fakeService } from './fake-service.ts';
@@ -41,6 +46,45 @@ describe('the state an execution is in', () => {
   });
 });
 
+describe('the count of a Map', () => {
+  let id = 0;
+  const event = (more: HistoryEvent): HistoryEvent => ({ id: ++id, ...more });
+  const started = (length: number) => event({ previousEventId: id, mapStateStartedEventDetails: { length } });
+  const done = (name: string) => event({ mapIterationSucceededEventDetails: { name } });
+  const mapOf = (events: HistoryEvent[], before?: MapCount) => openState([...events].reverse(), before)?.map;
+  const history = (...make: (() => HistoryEvent)[]) => {
+    id = 0;
+    return make.map((one) => one());
+  };
+  const inMap = [() => event(enter('Map')), () => started(3), () => event(enter('A'))];
+
+  test('is of its events since it has started', () => {
+    expect(mapOf(history(...inMap))).toEqual({ name: 'Map', done: 0, of: 3, event: 3 });
+    const two = [() => event(leave('A')), () => done('Map'), () => event(enter('A')), () => done('Map')];
+    expect(mapOf(history(...inMap, ...two))).toMatchObject({ done: 2, of: 3 });
+  });
+
+  test('is of the outermost Map, and of none once it is left', () => {
+    const inner = [() => event(enter('Inner')), () => started(9), () => event(enter('B')), () => done('Inner')];
+    expect(mapOf(history(...inMap, ...inner))).toMatchObject({ name: 'Map', done: 0, of: 3 });
+    const after = [() => event(leave('A')), () => event(leave('Map')), () => event(enter('C'))];
+    expect(mapOf(history(...inMap, ...after))).toBeUndefined();
+  });
+
+  test('goes on from an earlier read, if no event is missing between', () => {
+    const all = history(
+      ...inMap,
+      () => done('Map'),
+      () => event(enter('A')),
+      () => done('Map'),
+    );
+    const before = { name: 'Map', done: 1, of: 3, event: 4 };
+    expect(mapOf(all.slice(4), before)).toEqual({ name: 'Map', done: 2, of: 3, event: 6 });
+    expect(mapOf(all.slice(4), { ...before, event: 3 })).toBeUndefined();
+    expect(mapOf(all.slice(4))).toBeUndefined();
+  });
+});
+
 describe('the question', () => {
   const asking = async (...answers: FakeAnswer[]) => {
     const { asked, endpoint } = await fakeService(...answers);
@@ -58,7 +102,7 @@ describe('the question', () => {
     expect(asked).toMatchObject([{ headers: { 'x-amz-target': 'AWSStepFunctions.GetExecutionHistory' } }]);
     expect(asked[0]?.body).toEqual({
       executionArn: 'arn:e',
-      maxResults: 30,
+      maxResults: 300,
       reverseOrder: true,
       includeExecutionData: false,
     });
