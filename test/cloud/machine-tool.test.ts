@@ -121,6 +121,19 @@ describe.concurrent('progress', () => {
     expect(runsOf(taskId).map((run) => run?.transitions)).toEqual([2, 3]);
   });
 
+  test('counts the items of a Map that are done (E-27)', async () => {
+    const seen = new Set<string>();
+    const done = await poll(url(), await start('one_by_one'), (task) => {
+      if (task.statusMessage) seen.add(task.statusMessage);
+      return task.status !== 'working';
+    });
+    expect(done).toMatchObject({ status: 'completed' });
+    // A busy machine may pass a count between two reads.
+    const counts = [0, 1, 2].map((count) => `Report on one (${count} of 3)`);
+    expect(seen.size).toBeGreaterThan(0);
+    expect([...seen]).toEqual(counts.filter((count) => seen.has(count)));
+  });
+
   test('2025-11-25 gets it on the stream it waits on (C-33)', async () => {
     const session = await legacySession(url());
     const taskId = await startLegacy(session, 'three_steps', {}, { progressToken: 'p' });

@@ -43,6 +43,20 @@ export const machines: Readonly<Record<string, Machine>> = {
       States: { Gather: wait(3, 'Think it over'), 'Think it over': wait(3, 'Write'), Write: wait(3) },
     },
   },
+  one_by_one: {
+    definition: {
+      StartAt: 'All',
+      States: {
+        All: {
+          Type: 'Map',
+          Items: '{% [1, 2, 3] %}',
+          MaxConcurrency: 1,
+          ItemProcessor: { StartAt: 'Report on one', States: { 'Report on one': wait(3) } },
+          End: true,
+        },
+      },
+    },
+  },
   endless: { definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000_000) } } },
   all_day: {
     definition: { StartAt: 'Wait for ever', States: { 'Wait for ever': wait(10_000_000) } },
