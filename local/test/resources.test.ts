@@ -75,20 +75,20 @@ describe('a cloud is refused at start', () => {
       `${unknown} Integration.Type "HTTP_PROXY" of AWS::ApiGateway::Method (stack Test, Made)`,
     ],
     [
-      'for a path with a parameter',
+      'for a path with a greedy parameter',
       {
         ...method({}),
         Api: { Type: 'AWS::ApiGateway::RestApi' },
         Part: {
           Type: 'AWS::ApiGateway::Resource',
-          Properties: { ParentId: { 'Fn::GetAtt': ['Api', 'RootResourceId'] }, PathPart: '{id}' },
+          Properties: { ParentId: { 'Fn::GetAtt': ['Api', 'RootResourceId'] }, PathPart: '{id+}' },
         },
         Made: {
           Type: 'AWS::ApiGateway::Method',
           Properties: { HttpMethod: 'GET', ResourceId: { Ref: 'Part' }, AuthorizationType: 'NONE' },
         },
       },
-      `${unknown} ResourceId "/{id}" of AWS::ApiGateway::Method (stack Test, Made)`,
+      `${unknown} ResourceId "/{id+}" of AWS::ApiGateway::Method (stack Test, Made)`,
     ],
     [
       'for a method that wants an API key',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { matchRoute } from '../../api-gateway/routes.ts';
+import { matchRoute, parametersIn } from '../../api-gateway/routes.ts';
 import { AwsError } from '../../aws-error.ts';
 import { buffered, type FakeLambda, result, route, serve } from './gateway.ts';
 
@@ -16,6 +16,14 @@ describe('routes', () => {
     expect(matchRoute(some, 'GET', '/a')?.method).toBe('GET');
     expect(matchRoute(some, 'PUT', '/a')?.method).toBe('ANY');
     expect(matchRoute(some, 'PUT', '/b')).toBeUndefined();
+  });
+
+  test('a path with parameters takes one segment for each; a literal path wins over it', () => {
+    const some = [route('/a/{x}/{y}'), route('/a/b/c')];
+    expect(matchRoute(some, 'GET', '/a/b/c')?.resource).toBe('/a/b/c');
+    expect(matchRoute(some, 'GET', '/a/b/d')?.resource).toBe('/a/{x}/{y}');
+    for (const other of ['/a/b', '/a/b/c/d', '/b/b/d']) expect(matchRoute(some, 'GET', other)).toBeUndefined();
+    expect(parametersIn('/a/{x}/{y}', '/a/b%20c/%zz')).toEqual({ x: 'b c', y: '%zz' });
   });
 });
 
