@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import {
@@ -22,7 +22,13 @@ interface Said extends Reached {
 }
 
 let child: ChildProcess | undefined;
-afterEach(() => child?.kill('SIGKILL'));
+const dataDirs: string[] = [];
+const newDataDir = () => dataDirs[dataDirs.push(temporaryDir()) - 1] ?? '';
+afterEach(async () => {
+  // Without its parent the process ends, and removes its temporary folder.
+  if (child?.connected) await Promise.all([once(child, 'exit'), child.disconnect()]);
+  for (const dataDir of dataDirs.splice(0)) rmSync(dataDir, { recursive: true, force: true });
+});
 async function startProcess(dataDir = '') {
   const started = fork(join(import.meta.dirname, 'cloud-process.ts'), [dataDir], { execArgv: [] });
   child = started;
@@ -51,7 +57,7 @@ const begin = async (cloud: Reached) => {
 const LARGE = { parts: 10, partMb: 30, mayGrowMb: 120 };
 
 test.each(['in a temporary folder', 'in a data folder'])('300 MB %s never are in memory as a whole', async (where) => {
-  const { cloud, maxRssMb } = await startProcess(where === 'in a data folder' ? temporaryDir() : '');
+  const { cloud, maxRssMb } = await startProcess(where === 'in a data folder' ? newDataDir() : '');
   const before = await maxRssMb();
   const { upload, part } = await begin(cloud);
   const hash = createHash('sha256');
@@ -71,7 +77,7 @@ test.each(['in a temporary folder', 'in a data folder'])('300 MB %s never are in
 });
 
 test('kill -9 in the middle of an upload leaves no object, and nothing past a day', async () => {
-  const dataDir = temporaryDir();
+  const dataDir = newDataDir();
   const { process: killed, cloud } = await startProcess(dataDir);
   const { upload, part } = await begin(cloud);
   const first = await part(1, PART);
