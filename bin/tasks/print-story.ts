@@ -52,9 +52,9 @@ function momentRow({ at, what, round, by, who, reason, error }: Moment): string[
   return [`  ${clock(at)}`, what, round === undefined ? '' : `round ${round}`, why];
 }
 
-function waitRow({ name, kind, until, signalled, url }: NonNullable<Story['waits']>[number], now: number): string[] {
+function waitRow({ name, kind, until, signalled }: NonNullable<Story['waits']>[number], now: number): string[] {
   const end = until === undefined ? 'at once' : `until ${utc(until)}${until > now ? `, in ${span(until - now)}` : ''}`;
-  return [`  ${name}`, kind, signalled ? 'has its answer' : end, url ?? ''];
+  return [`  ${name}`, kind, signalled ? 'has its answer' : end];
 }
 
 /** One line for each round and each state of a state machine that is a tool. */

@@ -20,6 +20,8 @@ export interface Payload {
   readonly arguments?: unknown;
   /** Open questions, and what links and webhooks ask, by the key that an answer needs. */
   readonly questions?: Readonly<Record<string, InputRequest>>;
+  /** The URLs of its links and webhooks by name: who has one may answer. */
+  readonly links?: Readonly<Record<string, string>>;
   /** Answers, by the tool's names. */
   readonly answers?: Readonly<Record<string, unknown>>;
   readonly result?: unknown;
@@ -38,9 +40,11 @@ export async function payloadOf(record: TaskRecord, context: OperatorContext): P
     ]);
     const questions = { ...outstanding(whole), ...open.questions };
     const answers = answersByName(whole);
+    const links = linksOf(record, context);
     return {
       ...(first && { arguments: parsed(first.arguments) }),
       ...(Object.keys(questions).length > 0 && { questions }),
+      ...(Object.keys(links).length > 0 && { links }),
       ...(Object.keys(answers).length > 0 && { answers }),
       ...(result !== undefined && { result: valueIn(result) }),
     };
@@ -109,24 +113,26 @@ export interface WaitShown {
   readonly until?: number;
   /** It has its signal. */
   readonly signalled?: true;
-  /** Of a link or a webhook: who has it may answer. Only with the right to payloads. */
-  readonly url?: string;
 }
 
 /** What a round waits for. Undefined: it does not wait. */
-export function waitsShown(record: TaskRecord, { server }: OperatorContext): readonly WaitShown[] | undefined {
+export function waitsShown(record: TaskRecord): readonly WaitShown[] | undefined {
   const waits = waitsOf(record);
-  const { hookKey: key, owner, taskId, signalled = [] } = record;
   if (waits === undefined || (record.status !== 'waiting' && record.status !== 'input_required')) return undefined;
-  const place = key !== undefined &&
-    server.url !== undefined && { key, url: `${server.url}/signals/${ownerPart(owner)}/${taskId}` };
   return Object.entries(waits).map(([name, wait]) => ({
     name,
     kind: wait.kind,
     ...('until' in wait && { until: wait.until }),
-    ...(signalled.includes(name) && { signalled: true }),
-    ...(place && (wait.kind === 'link' || wait.kind === 'webhook') && { url: signalUrl(place, name) }),
+    ...(record.signalled?.includes(name) && { signalled: true }),
   }));
+}
+
+/** The URLs of the links and webhooks that have no signal yet, by name. */
+function linksOf(record: TaskRecord, { server: { url } }: OperatorContext): Readonly<Record<string, string>> {
+  const { hookKey: key, owner, taskId } = record;
+  if (key === undefined || url === undefined) return {};
+  const place = { key, url: `${url}/signals/${ownerPart(owner)}/${taskId}` };
+  return Object.fromEntries(awaited(record).map((name) => [name, signalUrl(place, name)]));
 }
 
 /** A webhook among questions: its answer is any JSON. */

@@ -88,7 +88,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const last = runs.at(-1);
   const progress = progressOf(record, report);
   const runLogs = runLogsOf(record, context.server);
-  const waits = waitsShown(record, context);
+  const waits = waitsShown(record);
   return {
     taskId,
     owner,

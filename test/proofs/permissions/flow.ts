@@ -135,7 +135,7 @@ async function signals(deployed: Deployed): Promise<void> {
   await reaches(deployed, taskId, 'working', ({ statusMessage }) => /^Waiting for first/.test(String(statusMessage)));
   const verbs = verbsOn(() => cloud, 'Operator');
   const { out } = await verbs('show', taskId, '--payload', '--json');
-  const url = String(JSON.parse(out).waits[0].url).replace(/^https:.*?\/v1/, cloud.url);
+  const url = String(JSON.parse(out).payload.links.first).replace(/^https:.*?\/v1/, cloud.url);
   const page = await fetch(url);
   if (page.status !== 200 || !(await page.text()).includes('Really?')) throw new Error(`a link: ${page.status}`);
   cloud.faults.add({

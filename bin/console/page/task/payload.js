@@ -33,7 +33,7 @@ export function payloadView({ asks, local, forms, payload, problem, onShow, onHi
       ${trouble}
     </section>`;
   }
-  const { arguments: given, questions = {}, answers, result, errors = [] } = payload;
+  const { arguments: given, questions = {}, links, answers, result, errors = [] } = payload;
   const open = Object.keys(questions).length > 0;
   return html`${open ? html`<section aria-labelledby="questions-head"><h2 id="questions-head">Its questions</h2>${questionsView(questions, forms, local, onAnswer)}</section>` : null}
     ${errors.length === 0 ? null : thrown(errors)}
@@ -41,6 +41,7 @@ export function payloadView({ asks, local, forms, payload, problem, onShow, onHi
       <h2 id="payload-head">What it got and returned</h2>
       ${trouble}
       ${given === undefined ? html`<p>Its arguments are not known any more.</p>` : part('Arguments', given)}
+      ${part('Its links: who has one may answer', links)}
       ${part('Answers', answers)}
       ${part('Result', result)}
       ${local ? null : html`<button @click=${onHide}>Hide them</button>`}

@@ -32,6 +32,7 @@ export function taskView(answer, local, acts, { payload, logs }) {
     ${progressView(story.progress)}
     ${buttons(story, explanation, acts)}
     ${why(explanation, now)}
+    ${waits(story, now)}
     ${timeline === undefined ? null : waterfall(timeline)}
     ${payload}
     ${logsView(logs)}
@@ -68,6 +69,27 @@ function why({ cause, because, row, endsBy, next, also }, now) {
     ${next.length === 0 ? null : html`<p>Next, in the terminal:</p><ul class="commands">${next.map((command) => html`<li><code>${command}</code></li>`)}</ul>`}
     ${also.map((sentence) => html`<p class="also">${sentence}</p>`)}
     ${row === '' ? null : html`<p><small>${place}</small></p>`}
+  </section>`;
+}
+
+/** @param {Story} story @param {number} now */
+function waits({ waits: all = [] }, now) {
+  if (all.length === 0) return null;
+  return html`<section aria-labelledby="waits-head">
+    <h2 id="waits-head">What it waits for</h2>
+    ${table(
+      'What it waits for',
+      [{ name: 'Name' }, { name: 'Kind' }, { name: 'Until' }],
+      all.map(({ name, kind, until, signalled }) => [
+        name,
+        kind,
+        signalled
+          ? 'has its answer'
+          : until === undefined
+            ? 'at once'
+            : `${moment(until)}${until > now ? `, in ${span(until - now)}` : ''}`,
+      ]),
+    )}
   </section>`;
 }
 

@@ -115,8 +115,8 @@ test('show says who is waited for, and until when; the link only with the right 
     { name: 'trained', kind: 'webhook', until, signalled: true },
   ]);
   const place = { url: `https://mcp.example.com/signals/owner-o/${KEY.taskId}`, key: 'k' };
-  const { waits, payload } = (await show(KEY, true, context)) as Story;
-  expect(waits?.map(({ url }) => url)).toEqual([signalUrl(place, 'approval'), signalUrl(place, 'trained')]);
+  const { payload } = (await show(KEY, true, context)) as Story;
+  expect(payload?.links).toEqual({ approval: signalUrl(place, 'approval') });
   expect(payload?.questions).toEqual({ approval: { method: 'elicitation/create', params: form } });
 });
 
