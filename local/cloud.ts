@@ -8,28 +8,27 @@ import { createMappings } from './event-source/api.ts';
 import { readEventSourceMappings, startEventSources } from './event-source/index.ts';
 import { createEventBridge, readBuses, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
-import { awsEnvironment, withoutForbiddenLogs } from './functions.ts';
+import { awsEnvironment, localized, withoutForbiddenLogs } from './functions.ts';
 import { checkDeployed } from './iam/deployed.ts';
 import { createIam } from './iam/index.ts';
+import { openFunctionUrls } from './lambda/function-urls.ts';
 import { createLambda, type FunctionSpec, type Lambda, NOT_RUN_LOCALLY, type WorkerOptions } from './lambda/index.ts';
 import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
 import { createQueues, type QueueMessage } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
-import { INTEGRATIONS } from './step-functions/integrations/catalog.ts';
+import { checkKnown } from './step-functions/integrations/check-app.ts';
 import { expressFate } from './step-functions/integrations/express-fate.ts';
 import { createIntegrations } from './step-functions/integrations/integrations.ts';
-import { loadMachine } from './step-functions/machine/machine.ts';
-import { type AppOptions, type CheckApp, readApp } from './template/app.ts';
-import { DEFAULT_ACCOUNT, DEFAULT_REGION } from './template/assembly.ts';
+import { type AppOptions, readApp } from './template/app.ts';
 import { changesBetween } from './template/changes.ts';
 import { readConnections } from './template/connections.ts';
-import { about, type ResolvedStack } from './template/resources.ts';
+import { readFunctionUrls } from './template/function-urls.ts';
+import { placeOf } from './template/resources.ts';
 import { every } from './template/schedule.ts';
-import type { FunctionResource } from './template/specs.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';
-import { fixedClock, movableClock } from './time/clock.ts';
+import { createClock } from './time/clock.ts';
 import { createCallLog } from './wire/call-log.ts';
 import { callJson } from './wire/execute.ts';
 import { jsonService, openWire } from './wire/server.ts';
@@ -145,7 +144,10 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const iam = createIam(stacks, specs, { region, account });
   checkDeployed(stacks, iam, mappings);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
-  const clock = createClock(options, specs.functions);
+  const clock = createClock(
+    options,
+    specs.functions.map(({ logicalId }) => logicalId),
+  );
   const { now } = clock;
   let deployed = app;
 
@@ -158,9 +160,13 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   atStop(s3.stop);
   const wire = await openWire();
   atStop(wire.stop);
+  const functionUrls = await openFunctionUrls(readFunctionUrls(stacks));
+  atStop(functionUrls.stop);
+  const environmentOf = (logicalId: string, variables: Readonly<Record<string, string>>) =>
+    awsEnvironment(logicalId, localized(variables, functionUrls), wire.url, region);
   const functions = specs.functions.map((spec): FunctionSpec => {
     const shared = clock.sharedWith(spec.logicalId);
-    const environment = awsEnvironment(spec.logicalId, spec.environment, wire.url, region);
+    const environment = environmentOf(spec.logicalId, spec.environment);
     return { ...spec, environment, ...(shared && { clock: shared }) };
   });
   const queues = createQueues(specs.queues, now);
@@ -192,7 +198,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const execution = { calls, bench, iam, now, onError };
   const listening = Promise.withResolvers<string>();
-  const outputs = Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs)));
+  const outputs = localized(Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))), functionUrls);
   const eventBridge = jsonService('events', '1.1', events.operations);
   const called = { dynamodb: dynamoDb.service, sqs: operations.json.AmazonSQS, events: eventBridge };
   const integrations = createIntegrations({
@@ -210,19 +216,22 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     closed,
     timeScale,
   });
-  const stepFunctions: StepFunctions = createStepFunctions([...specs.machines], {
-    integrations,
-    now,
-    timeScale,
-    onNotice: onError,
-    expressFate: expressFate(bench, accessKeyOfRole),
-    ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
-    onStatusChange(change) {
-      if (change.error === NOT_RUN_LOCALLY) onError(`✗ cannot run here: ${change.cause}`);
-      events.statusChanged(change);
-      return onStatusChange?.(change);
+  const stepFunctions: StepFunctions = createStepFunctions(
+    specs.machines.map((one) => localized(one, functionUrls)),
+    {
+      integrations,
+      now,
+      timeScale,
+      onNotice: onError,
+      expressFate: expressFate(bench, accessKeyOfRole),
+      ...(dataDir !== undefined && { journal: join(dataDir, 'step-functions.jsonl') }),
+      onStatusChange(change) {
+        if (change.error === NOT_RUN_LOCALLY) onError(`✗ cannot run here: ${change.cause}`);
+        events.statusChanged(change);
+        return onStatusChange?.(change);
+      },
     },
-  });
+  );
   atStop(stepFunctions.stop);
   const secretsManager = createSecretsManager(specs.secrets, { dataDir, lambda, iam, now, timeScale, onError });
   if (scheduled) atStop(every(ROTATION_CHECK_MS / timeScale, secretsManager.rotateDue));
@@ -241,6 +250,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     ...execution,
   });
   const redirects = options.redirects ?? new Map();
+  functionUrls.serve({ lambda, now, onError });
   const frontDoor = await startApiGateway({ api, lambda, bench, iam, port, redirects, now, onError });
   atStop(frontDoor.stop);
   listening.resolve(frontDoor.url);
@@ -273,28 +283,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
       for (const [name, { environment = {}, ...rest }] of changed) {
         const logicalId = next.specs.functions.find((one) => one.name === name)?.logicalId ?? '';
         operations.changed(logicalId);
-        lambda.update(name, { ...rest, environment: awsEnvironment(logicalId, environment, wire.url, region) });
+        lambda.update(name, { ...rest, environment: environmentOf(logicalId, environment) });
       }
       deployed = next;
       return { updated: [...changed.keys()], refused: [] };
     },
     sweepExpired: async () => (await dynamoDb.sweep()) + s3.sweep(),
   };
-}
-
-const placeOf = ([first]: readonly ResolvedStack[]) => {
-  const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = first?.stack ?? {};
-  return { region, account };
-};
-
-const checkKnown: CheckApp = ({ stacks, specs }) => {
-  createIam(stacks, specs, placeOf(stacks));
-  readConnections(stacks);
-  for (const machine of specs.machines) about(machine, () => loadMachine(machine, new Set(INTEGRATIONS)));
-};
-
-function createClock({ movableClock: movable = false, now }: CloudOptions, functions: readonly FunctionResource[]) {
-  if (!movable) return fixedClock(now ?? Date.now);
-  if (now) throw new Error('a cloud takes either movableClock or now, not both');
-  return movableClock(functions.map(({ logicalId }) => logicalId));
 }

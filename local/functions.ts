@@ -1,5 +1,6 @@
 import { mayLog } from './iam/deployed.ts';
 import type { Iam } from './iam/index.ts';
+import type { FunctionUrls } from './lambda/function-urls.ts';
 import { SECRET_ACCESS_KEY } from './secret-access-key.ts';
 import type { ResolvedStack } from './template/resources.ts';
 
@@ -33,4 +34,10 @@ export function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam,
   const mute = new Set(functions.filter((resource) => !mayLog(resource, iam)).map(({ name }) => name));
   for (const name of mute) onLog('cloud', `${name} may not write its logs`, 'stderr');
   return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
+}
+
+/** An object whose texts have the local URLs of functions in place of the URLs of the template. */
+export function localized<T extends object>(value: T, { localize }: Pick<FunctionUrls, 'localize'>): T {
+  const entries = Object.entries(value).map(([name, one]) => [name, typeof one === 'string' ? localize(one) : one]);
+  return Object.fromEntries(entries) as T;
 }

@@ -1,5 +1,5 @@
 import { objectOf, stringOf } from '../json.ts';
-import { connectionSecretArn } from './resource-types.ts';
+import { connectionSecretArn } from './identity.ts';
 import { about, type ResolvedStack, type Resource } from './resources.ts';
 import { unknownValue } from './specs.ts';
 

@@ -1,17 +1,26 @@
-import { createHash } from 'node:crypto';
-import { busNameOf, DEFAULT_BUS } from '../bus-name.ts';
 import { partitionOf, urlSuffixOf } from '../partition.ts';
-
-/** The identity of a resource, once its name is known. */
-export interface Identity {
-  readonly stack: string;
-  readonly logicalId: string;
-  readonly name: string;
-  readonly region: string;
-  readonly account: string;
-  /** The value of the property `parent` of its type, if it has both. */
-  readonly parent?: string;
-}
+import {
+  apiId,
+  arn,
+  bucketName,
+  busArn,
+  connectionArn,
+  connectionSecretArn,
+  functionArn,
+  functionUrl,
+  generatedId,
+  type Identity,
+  machineArn,
+  mappingArn,
+  policyArn,
+  queueArn,
+  queueUrl,
+  ruleArn,
+  secretArn,
+  streamArn,
+  tableArn,
+  uuid,
+} from './identity.ts';
 
 /** The part of one CloudFormation type that the embedded cloud knows. It refuses all other properties at its start. */
 export interface ResourceType {
@@ -25,43 +34,6 @@ export interface ResourceType {
   readonly ref?: (id: Identity) => string;
   readonly attributes?: Readonly<Record<string, (id: Identity) => string>>;
 }
-
-const arn = (service: string, resource: (id: Identity) => string) => (id: Identity) =>
-  `arn:${partitionOf(id.region)}:${service}:${service === 'iam' ? '' : id.region}:${id.account}:${resource(id)}`;
-
-const functionArn = arn('lambda', (id) => `function:${id.name}`);
-const tableArn = arn('dynamodb', (id) => `table/${id.name}`);
-/** The label of a stream. On AWS it is the time at which the stream was enabled. */
-const STREAM_LABEL = '2026-01-01T00:00:00.000';
-export const streamArn = arn('dynamodb', (id) => `table/${id.name}/stream/${STREAM_LABEL}`);
-const mappingArn = arn('lambda', (id) => `event-source-mapping:${uuid(id)}`);
-const machineArn = arn('states', (id) => `stateMachine:${id.name}`);
-const secretArn = arn('secretsmanager', (id) => `secret:${id.name}-${generatedId(id, 6)}`);
-// CloudFormation generates lower-case names for buckets: S3 accepts no others.
-const bucketName = (id: Identity) => id.name.toLowerCase();
-const ruleArn = arn('events', ({ name, parent }) => {
-  const bus = busNameOf(parent);
-  return bus === DEFAULT_BUS ? `rule/${name}` : `rule/${bus}/${name}`;
-});
-const busArn = arn('events', (id) => `event-bus/${id.name}`);
-const connectionArn = arn('events', (id) => `connection/${id.name}/${uuid(id)}`);
-/** EventBridge keeps the credentials of a connection in a secret. */
-export const connectionSecretArn = arn(
-  'secretsmanager',
-  (id) => `secret:events!connection/${id.name}/${uuid(id)}-${generatedId(id, 6)}`,
-);
-const queueArn = arn('sqs', (id) => id.name);
-const queueUrl = (id: Identity) => `https://sqs.${id.region}.${urlSuffixOf(id.region)}/${id.account}/${id.name}`;
-const policyArn = arn('iam', (id) => `policy/${id.name}`);
-
-// These stand for ids that AWS would generate; the same in every run.
-const generatedId = (id: Identity, length: number) =>
-  BigInt(`0x${digest(id)}`)
-    .toString(36)
-    .slice(0, length);
-const uuid = (id: Identity) => digest(id).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
-const digest = ({ stack, logicalId }: Identity) => createHash('sha256').update(`${stack}/${logicalId}`).digest('hex');
-const apiId = (id: Identity) => generatedId(id, 10);
 
 const TABLE =
   'TableName KeySchema AttributeDefinitions BillingMode LocalSecondaryIndexes ' +
@@ -98,6 +70,11 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
       'Architectures Description LoggingConfig TracingConfig Tags',
     name: ['FunctionName', 64],
     attributes: { Arn: functionArn },
+  },
+  // The function answers the preflight requests here, not Lambda.
+  'AWS::Lambda::Url': {
+    properties: 'TargetFunctionArn AuthType InvokeMode Cors',
+    attributes: { FunctionUrl: functionUrl },
   },
   'AWS::Lambda::EventInvokeConfig': {
     properties:
@@ -226,7 +203,9 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     ref: policyArn,
     attributes: { PolicyArn: policyArn },
   },
-  'AWS::Lambda::Permission': { properties: 'Action FunctionName Principal SourceArn SourceAccount' },
+  'AWS::Lambda::Permission': {
+    properties: 'Action FunctionName Principal SourceArn SourceAccount FunctionUrlAuthType InvokedViaFunctionUrl',
+  },
   'AWS::SQS::QueuePolicy': { properties: 'PolicyDocument Queues' },
 
   // ---- inert ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.ts';
 import { partitionOf, urlSuffixOf } from '../partition.ts';
-import type { Stack, TemplateResource } from './assembly.ts';
+import { DEFAULT_ACCOUNT, DEFAULT_REGION, type Stack, type TemplateResource } from './assembly.ts';
+import type { Identity } from './identity.ts';
 import { createResolve, holds, type Resolve, type Scope } from './intrinsics.ts';
-import { type Identity, RESOURCE_TYPES } from './resource-types.ts';
+import { RESOURCE_TYPES } from './resource-types.ts';
 
 /** A resource of a stack with everything resolved. */
 export interface Resource extends Identity {
@@ -185,3 +186,9 @@ function resolveOutputs(stack: Stack, scope: Scope, resolve: Resolve): Record<st
   );
   return Object.fromEntries(entries);
 }
+
+/** Region and account of the first stack. */
+export const placeOf = ([first]: readonly ResolvedStack[]) => {
+  const { region = DEFAULT_REGION, account = DEFAULT_ACCOUNT } = first?.stack ?? {};
+  return { region, account };
+};

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
 import type { AsynchronousSettings, FunctionSpec } from '../lambda/index.ts';
-import { streamArn } from './resource-types.ts';
+import { streamArn } from './identity.ts';
 import { about, type ResolvedStack, type Resource } from './resources.ts';
 import { rateMs } from './schedule.ts';
 

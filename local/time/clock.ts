@@ -29,6 +29,16 @@ export interface CloudClock extends Clock {
 
 const WORD = BigInt64Array.BYTES_PER_ELEMENT;
 
+/** The clock that the options of a cloud ask for. @param functions logical ids */
+export function createClock(
+  { movableClock: movable = false, now }: { readonly movableClock?: boolean; readonly now?: () => number },
+  functions: readonly string[],
+): CloudClock {
+  if (!movable) return fixedClock(now ?? Date.now);
+  if (now) throw new Error('a cloud takes either movableClock or now, not both');
+  return movableClock(functions);
+}
+
 /** A clock that always shows `now` and cannot be moved. */
 export function fixedClock(now: () => number): CloudClock {
   const refuse = (): never => {

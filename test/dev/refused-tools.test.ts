@@ -21,7 +21,7 @@ const publish = { Resource: 'arn:aws:states:::sns:publish', Arguments: { TopicAr
 server.addTool('notify', { ...asked, stateMachine: machine('Notify', publish, { Topic: topic.topicArn }) });
 
 const page = new ToolFunction(stack, 'Page', { entry: 'hello.ts' });
-const URL = page.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+const URL = page.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url;
 const mail = new ToolFunction(stack, 'Mail', { entry: 'hello.ts', environment: { URL } });
 server.addTool('mail', { ...asked, handler: mail, taskSupport: 'optional' });
 const calls = { Resource: 'arn:aws:states:::lambda:invoke', Arguments: { FunctionName: '\${Mail}' } };
@@ -38,8 +38,8 @@ const { session, call, printed, printedAtStart, until } = developed(REFUSED);
 const REASONS = {
   approve:
     /state machine 'Shop-Approve\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::ecs:runTask.sync'/,
-  mail: /AWS::Lambda::Function \(stack Shop, .*Shop\/Mail\/Resource\) names AWS::Lambda::Url \(.*Page\/FunctionUrl\/Resource\)/,
-  mail_later: /Shop\/Mail\/Resource\) names AWS::Lambda::Url/,
+  mail: /does not know AuthType "AWS_IAM" of AWS::Lambda::Url \(.*Page\/FunctionUrl\/Resource\)/,
+  mail_later: /does not know AuthType "AWS_IAM" of AWS::Lambda::Url/,
   report: /Shop\/Report\/Resource\) names AWS::ApiGateway::\w+ \(stack Shop, Other/,
   notify: /state machine 'Shop-Notify\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::sns:publish'/,
   theirs: /its function or state machine is not in the stack of the server/,
