@@ -48,7 +48,9 @@ export const STAGE_URL = `https://{api}.execute-api.{region}.{suffix}/${STAGE}`;
 export const SIGNALS = 'signals';
 /** What is behind it: `functions/signals/place.ts`. */
 const SIGNAL_PATH = ['{owner}', '{taskId}', '{name}', '{mac}'];
-/** Signals a second, so that a flood of them leaves Lambda and the table to clients. */
+/** Methods with their own limits. API Gateway takes no limits for `ANY`. */
+const SIGNAL_METHODS = ['GET', 'HEAD', 'POST'];
+/** Requests a second of each of them, so that a flood of them leaves Lambda and the table to clients. */
 const SIGNALS_RATE = { rateLimit: 200, burstLimit: 400 };
 
 /**
@@ -70,12 +72,15 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
       tracingEnabled: true,
       throttlingRateLimit: rateLimit,
       throttlingBurstLimit: burstLimit,
-      methodOptions: {
-        [`/${SIGNALS}/${SIGNAL_PATH.join('/')}/ANY`]: {
-          throttlingRateLimit: Math.min(rateLimit, SIGNALS_RATE.rateLimit),
-          throttlingBurstLimit: Math.min(burstLimit, SIGNALS_RATE.burstLimit),
-        },
-      },
+      methodOptions: Object.fromEntries(
+        SIGNAL_METHODS.map((method) => [
+          `/${SIGNALS}/${SIGNAL_PATH.join('/')}/${method}`,
+          {
+            throttlingRateLimit: Math.min(rateLimit, SIGNALS_RATE.rateLimit),
+            throttlingBurstLimit: Math.min(burstLimit, SIGNALS_RATE.burstLimit),
+          },
+        ]),
+      ),
       ...accessLog(scope, operation),
     },
     ...(domain && domainProps(domain)),
@@ -103,7 +108,9 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   mcp.addMethod('OPTIONS', integration);
   // The HMAC in the path is the key. Calls with a token or a signature come from clients, and not from these senders.
   const signal = SIGNAL_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(SIGNALS));
-  signal.addMethod('ANY', new LambdaIntegration(signals, { timeout: Duration.seconds(20), allowTestInvoke: false }));
+  const toSignals = new LambdaIntegration(signals, { timeout: Duration.seconds(20), allowTestInvoke: false });
+  // Others get 405.
+  for (const method of [...SIGNAL_METHODS, 'ANY']) signal.addMethod(method, toSignals);
   return { api, url };
 }
 

@@ -35,6 +35,8 @@ function methods(template: Template) {
   return all.sort();
 }
 
+const SIGNALS = '/signals/{owner}/{taskId}/{name}/{mac}';
+
 describe('oauth', () => {
   const template = Template.fromStack(makeStack(protectedBy, { publicUrl }, ['ops:deploy']));
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -46,7 +48,7 @@ describe('oauth', () => {
         [`GET ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
-        ['ANY /signals/{owner}/{taskId}/{name}/{mac}', 'NONE', 'AWS_PROXY'],
+        ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
         ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
@@ -196,7 +198,7 @@ test('iam: everything but the preflight and signals is signed, and there is noth
   const template = Template.fromStack(makeStack(Auth.iam()));
   expect(methods(template)).toEqual(
     [
-      ['ANY /signals/{owner}/{taskId}/{name}/{mac}', 'NONE', 'AWS_PROXY'],
+      ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
       ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),
