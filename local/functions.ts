@@ -1,7 +1,7 @@
 import { mayLog } from './iam/deployed.ts';
 import type { Iam } from './iam/index.ts';
+import { SECRET_ACCESS_KEY } from './iam/secret-access-key.ts';
 import type { FunctionUrls } from './lambda/function-urls.ts';
-import { SECRET_ACCESS_KEY } from './secret-access-key.ts';
 import type { ResolvedStack } from './template/resources.ts';
 
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AwsError } from '../aws-error.ts';
 import type { BucketResource } from '../template/specs.ts';
+import { isPresigned } from '../wire/presigned.ts';
 import type { RestService, StreamedRequest, WireResponse } from '../wire/types.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 import { isExpired } from './lifecycle.ts';
@@ -17,7 +18,7 @@ import {
 } from './multipart.ts';
 import { type ObjectPath, objectPathOf, operationOf, refuseUnknown } from './operations.ts';
 import { getObject } from './read.ts';
-import { isPresigned, verifyPresigned } from './signature.ts';
+import { verifyPresigned } from './signature.ts';
 import { putObject } from './write.ts';
 import { xmlError } from './xml.ts';
 

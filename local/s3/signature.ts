@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { AwsError } from '../aws-error.ts';
-import { SECRET_ACCESS_KEY } from '../secret-access-key.ts';
+import { SECRET_ACCESS_KEY } from '../iam/secret-access-key.ts';
 import type { RestHead } from '../wire/types.ts';
 import { parametersOf } from './operations.ts';
 
@@ -11,14 +11,6 @@ const MAX_AHEAD_MS = 900_000;
 
 const NEEDED = ['Algorithm', 'Credential', 'Signature', 'Date', 'SignedHeaders', 'Expires'] as const;
 const SIGNATURE = 'X-Amz-Signature';
-
-/** Whether a request is signed in its query, as a presigned URL is. */
-export const isPresigned = (path: string): boolean => /[?&]X-Amz-(Algorithm|Signature|Credential)=/.test(path);
-
-/** Who signed a presigned URL: an access key. Undefined if it does not say so. */
-export function signerOf(path: string): string | undefined {
-  return new URLSearchParams(path.split('?')[1]).get('X-Amz-Credential')?.split('/')[0];
-}
 
 /**
  * Verifies a presigned URL, and turns what it signs in its query into headers, as S3 does.

@@ -6,8 +6,8 @@ import { type CallFacts, ConnectionLost, type FaultService } from '../faults/ind
 import { type JsonObject, parsedObject } from '../json.ts';
 import { errorResponse } from '../lambda/http.ts';
 import { close, isAbandoned, isForLoopback, listen, readBody, signedService, targetOf } from '../loopback.ts';
-import { isPresigned, signerOf } from '../s3/signature.ts';
 import { type ExecuteOptions, executeCall, failure } from './execute.ts';
+import { isPresigned, signerOf } from './presigned.ts';
 import { answerQuery, type QueryService, readForm, refuseQuery } from './query.ts';
 import type {
   Operations,

@@ -1,7 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { noFaults } from '../../faults/index.ts';
+import { SECRET_ACCESS_KEY } from '../../iam/secret-access-key.ts';
 import { objectOf } from '../../json.ts';
-import { SECRET_ACCESS_KEY } from '../../secret-access-key.ts';
 import { FUNCTION } from '../definition/resource.ts';
 import { type Integration, StatesError } from '../index.ts';
 import { type CatalogName, catalogName, INTEGRATIONS, knownArguments } from './catalog.ts';

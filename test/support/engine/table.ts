@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { INDEXES } from '../../../functions/tasks/attributes.ts';
-import { loadDatabase } from '../../../local/dynamodb/text-sizes.ts';
-import { mapSize } from '../../../local/dynamodb/units.ts';
+import { loadDatabase, mapSize } from '../../../local/testing.ts';
 import { type Expressions, parse } from './expressions.ts';
 import type { AttributeValue, Item } from './values.ts';
 

@@ -1,5 +1,5 @@
 import type { DynamoDb } from '../../../functions/tasks/aws/dynamodb.ts';
-import { mapSize } from '../../../local/dynamodb/units.ts';
+import { mapSize } from '../../../local/testing.ts';
 import type { Table } from './table.ts';
 import { type Item, toItem } from './values.ts';
 
