@@ -6,6 +6,8 @@ import type { Fields } from './fields.ts';
 /** The scope that all states of a machine share at load. */
 export interface MachineScope {
   resources: ReadonlySet<string>;
+  /** The language of the states that name none. */
+  language: 'JSONata' | 'JSONPath';
   /** State names are unique across all flows of a machine. */
   names: Set<string>;
 }

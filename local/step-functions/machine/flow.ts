@@ -62,17 +62,24 @@ function loadState(fields: Fields, machine: MachineScope, loader: Loader): State
   const load = STATE_LOADERS.get(type);
   if (load === undefined) return refuse(fields.at('Type'), `'${type}' is not a state type`);
   fields.take('Comment');
-  checkQueryLanguage(fields);
+  if (readQueryLanguage(fields) !== 'JSONata' && machine.language !== 'JSONata') refuseJsonPath(fields);
   const visit: (visit: Visit) => ReturnType<State['visit']> = load(fields, loader);
   fields.close();
   return { name, type, visit };
 }
 
-/** Refuses JSONPath, the default of AWS, which gives the same fields another meaning. Only JSONata runs here. */
-export function checkQueryLanguage(fields: Fields, required = false): void {
+export type QueryLanguage = 'JSONata' | 'JSONPath';
+
+/** The language that a machine or a state names. A state of a machine in JSONata cannot be in JSONPath, as on AWS. */
+export function readQueryLanguage(fields: Fields): QueryLanguage | undefined {
   const language = fields.take('QueryLanguage');
-  if (language === undefined && !required) return;
-  if (language !== 'JSONata') refuse(fields.at('QueryLanguage'), `must be 'JSONata'`);
+  if (language === undefined || language === 'JSONata') return language;
+  return language === 'JSONPath' && fields.place.state === undefined ? language : refuseJsonPath(fields);
+}
+
+/** Refuses JSONPath, the default of AWS, which gives the same fields another meaning. Only JSONata runs here. */
+function refuseJsonPath(fields: Fields): never {
+  return refuse(fields.at('QueryLanguage'), `must be 'JSONata'`);
 }
 
 function checkTargets(fields: Fields, startAt: string, targets: Targets): void {

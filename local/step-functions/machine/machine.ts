@@ -4,7 +4,7 @@ import type { Flow } from '../flow.ts';
 import { type Place, refuse } from '../place.ts';
 import type { StateMachineSpec } from '../types.ts';
 import { expressResources, expressTimeout, isExpress } from './express.ts';
-import { checkQueryLanguage, loadFlow } from './flow.ts';
+import { loadFlow, readQueryLanguage } from './flow.ts';
 
 export interface Machine {
   /** The hash of the spec: identifies the machine in this process and in the next one. */
@@ -23,7 +23,7 @@ const MACHINE_ARN = /^(arn:aws[a-z-]*:states:[^:]+:\d{12}:)stateMachine:([^:]+)$
 export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<string>): Machine {
   const place: Place = { machine: spec.name };
   const fields = openFields(parseDefinition(spec, place), place);
-  checkQueryLanguage(fields, true);
+  const language = readQueryLanguage(fields) ?? 'JSONPath';
   const version = fields.take('Version');
   if (version !== undefined && version !== '1.0') refuse(fields.at('Version'), `must be '1.0'`);
   const timeout = fields.number('TimeoutSeconds', { least: 1, most: MOST_SECONDS });
@@ -33,7 +33,7 @@ export function loadMachine(spec: StateMachineSpec, resources: ReadonlySet<strin
   const [, partition] = spec.arn.split(':');
   const named = [...(express ? expressResources(resources) : resources)];
   const known = new Set(named.map((resource) => resource.replace(/^arn:aws:/, `arn:${partition}:`)));
-  const flow = loadFlow(fields, { resources: known, names: new Set() }, new Set());
+  const flow = loadFlow(fields, { resources: known, language, names: new Set() }, new Set());
   return { id: machineId(spec), spec, flow, timeoutSeconds, executionPrefix: executionPrefix(spec, place) };
 }
 

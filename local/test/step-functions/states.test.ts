@@ -176,3 +176,16 @@ it('a machine that loops for ever ends with States.Runtime at 25,000 history eve
     cause: expect.stringContaining('25000'),
   });
 });
+
+it('a machine that names no language runs if each of its states says JSONata, as CDK writes it', async () => {
+  const jsonata = (state: object) => ({ QueryLanguage: 'JSONata', ...state });
+  const inner = {
+    StartAt: 'In',
+    States: { In: jsonata({ Type: 'Pass', Output: '{% $states.input * 2 %}', End: true }) },
+  };
+  const all = jsonata({ Type: 'Map', Items: '{% [1, 2] %}', ItemProcessor: inner, End: true });
+  for (const QueryLanguage of [undefined, 'JSONPath']) {
+    const local = await serve(machine({ QueryLanguage, StartAt: 'All', States: { All: all } }));
+    expect(await local.output()).toEqual([2, 4]);
+  }
+});

@@ -120,7 +120,7 @@ describe('a tool that cannot run is refused by name, and all others run', () => 
     const cloud = await run(appOf(resources, {}, ['Works', 'Paths', 'Calls']));
     expect(Object.fromEntries(cloud.refusedTools())).toEqual({
       tool: expect.stringContaining('java25'),
-      paths: "state machine 'Test-Paths', field 'QueryLanguage': must be 'JSONata'",
+      paths: "state machine 'Test-Paths', state 'A', field 'QueryLanguage': must be 'JSONata'",
       calls: expect.stringContaining('java25'),
     });
     const states = new SFNClient(clientConfig(cloud));
