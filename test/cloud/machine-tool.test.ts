@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SendTaskSuccessCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { describe, expect, test } from 'vitest';
 import type { ExecutionSnapshot } from '../../local/testing.ts';
 import { ended, legacySession, modernRequest, type OpenStream, openStream, poll, runTask } from '../support/clients.ts';
@@ -91,6 +92,22 @@ describe.concurrent('the example', () => {
     expect(states).toContain('Sum up');
     // One after the other, the second region would begin when the first one has waited.
     expect(states.lastIndexOf('Check capacity')).toBeLessThan(states.indexOf('Measure latency'));
+  });
+});
+
+describe('a machine that waits for a token', () => {
+  test('goes on with what another system answers, and shows the state in which it waits', async () => {
+    const taskId = await start('callback');
+    const [jobs = []] = [...cloud().queues].flatMap(([name, messages]) => (name.includes('Jobs') ? [messages] : []));
+    await expect.poll(() => jobs.length).toBe(1);
+    const { token: taskToken } = JSON.parse(jobs[0]?.body ?? '') as { token: string };
+    const { endpoint, region } = cloud();
+    const credentials = { accessKeyId: 'other-system', secretAccessKey: 'local' };
+    const states = new SFNClient({ endpoint, region, credentials });
+    await poll(url(), taskId, ({ statusMessage }) => statusMessage === 'Start Task And Wait For Callback');
+    await states.send(new SendTaskSuccessCommand({ taskToken, output: '{"approved":true}' }));
+    const { result } = await poll(url(), taskId, ended);
+    expect(result.structuredContent).toEqual({ approved: true });
   });
 });
 

@@ -1,5 +1,7 @@
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { DefinitionBody, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { DefinitionBody, IntegrationPattern, StateMachine, TaskInput, Timeout } from 'aws-cdk-lib/aws-stepfunctions';
+import { SqsSendMessage } from 'aws-cdk-lib/aws-stepfunctions-tasks';
 import { inspectRegions } from '../../../functions/examples/inspect-regions.ts';
 import { Auth, McpTaskServer } from '../../../lib/index.ts';
 import { machines } from './machines.ts';
@@ -24,4 +26,24 @@ for (const [name, { definition, ...props }] of Object.entries(machines)) {
 server.addTool('inspect_regions', {
   ...inspectRegions,
   stateMachine: machine('Regions', DefinitionBody.fromFile('functions/examples/inspect-regions.asl.json')),
+});
+
+// AWS's example "Create a workflow that waits for a callback": a message carries the token.
+const jobs = new Queue(stack, 'Jobs');
+const callback = machine(
+  'Callback',
+  DefinitionBody.fromChainable(
+    SqsSendMessage.jsonata(stack, 'Start Task And Wait For Callback', {
+      integrationPattern: IntegrationPattern.WAIT_FOR_TASK_TOKEN,
+      queue: jobs,
+      messageBody: TaskInput.fromObject({ token: '{% $states.context.Task.Token %}' }),
+      taskTimeout: Timeout.duration(Duration.days(2)),
+    }),
+  ),
+);
+server.addTool('callback', {
+  description: 'Waits for an answer to its message',
+  inputSchema: { type: 'object' },
+  timeout: Duration.hours(20),
+  stateMachine: callback,
 });
