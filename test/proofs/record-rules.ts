@@ -9,8 +9,10 @@ export function brokenMove(before: Moving, after: Moving): string | undefined {
   if (before.status !== after.status && !canMove(before.status, after.status)) {
     return 'A status moves as the protocol says';
   }
-  const begins = before.status === 'input_required' && after.status === 'working';
-  return after.round === before.round + (begins ? 1 : 0) ? undefined : 'A round begins when the last one is answered';
+  const begins = ['input_required', 'waiting'].includes(before.status) && after.status === 'working';
+  return after.round === before.round + (begins ? 1 : 0)
+    ? undefined
+    : 'A round begins when what the last one asks, or waits for, has come';
 }
 
 /** Why a task is not settled after every repair has run; undefined if it is. */

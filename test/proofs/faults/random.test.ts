@@ -88,6 +88,8 @@ describe('a bug is found by random faults', () => {
     ['direct calls made twice', []],
     ['tasks that never expire', [5, 10]],
     ['events that are not repeated', []],
+    ['waits that never end', []],
+    ['signals that replace another', [161, 42, 55, 95, 132]],
   ];
   test.each(likely)('%s', async (name, first) => {
     const { kind } = bugs[name];

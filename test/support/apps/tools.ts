@@ -7,6 +7,7 @@ import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../functions/tool/envelope.ts';
 import { defineTool, reportProgress } from '../../../functions/tool/index.ts';
+import { chargeAndWait } from './waiting.ts';
 
 type Tool = (event: ToolEvent) => Promise<ToolReturn> | ToolReturn;
 
@@ -150,6 +151,7 @@ const tools: Record<string, Tool> = {
   async charge_then_crash(event) {
     return chargeThenCrash(event) as Promise<ToolReturn>;
   },
+  charge_and_wait: (event) => chargeAndWait(event) as Promise<ToolReturn>,
   charge_once(event) {
     return chargeThenCrash(event) as Promise<ToolReturn>;
   },
@@ -189,6 +191,7 @@ const PLAIN = new Set([
   'broken_promise',
   'returns_exactly',
   'charge_then_crash',
+  'charge_and_wait',
   'charge_once',
   'spin',
 ]);

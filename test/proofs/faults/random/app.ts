@@ -9,3 +9,11 @@ server.addTool('large', {
   annotations: { idempotentHint: true },
   ...engine,
 });
+server.addTool('charge_and_wait', {
+  handler,
+  description: 'Waits for a person, another system and the clock',
+  inputSchema: { type: 'object' },
+  taskSupport: 'required',
+  ...engine,
+  annotations: { idempotentHint: true },
+});

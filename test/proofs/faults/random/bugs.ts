@@ -107,6 +107,18 @@ export const bugs = {
     file: isCode,
     plant: (text) => text.replace(/if\([\w$]+>=([\w$]+)\.createdAt\+\1\.ttl\)return/, 'if(false)return'),
   },
+  /** The time of a wait is never over, and what it waits for never there. */
+  'waits that never end': {
+    kind: 'stuck',
+    file: isCode,
+    plant: (text) => text.replace(/(\.signalled\))<=([\w$]+)/, '$1<0*$2'),
+  },
+  /** A later signal counts, too. */
+  'signals that replace another': {
+    kind: 'wrong',
+    file: isCode,
+    plant: (text) => text.replace(/[\w$]+!==void 0\|\|([\w$]+\|\|[\w$]+>=[\w$]+\.until\))/, '$1'),
+  },
   /** The sweep takes a run on Express for alive as long as its task is. */
   'express runs that stay lost': {
     kind: 'unexplained',

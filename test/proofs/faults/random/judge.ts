@@ -7,6 +7,7 @@ import { judgeOperators } from './operators/judge.ts';
 import type { Operators } from './operators/operators.ts';
 import type { PlannedTask } from './plan.ts';
 import { type Around, isExplained } from './reasons.ts';
+import { signalProblems } from './signals.ts';
 import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from './tools.ts';
 import { OUTCOME, STREAM } from './whose.ts';
 import type { Write } from './writes.ts';
@@ -67,6 +68,11 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
       found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
+    if (task.tool === 'charge_and_wait' && look?.status === 'completed') {
+      found.push(
+        ...signalProblems(life, taskId, look.text).map((what) => violation('wrong', `${name}: ${taskId}: ${what}`)),
+      );
+    }
     if (look === undefined) found.push(violation('lost', `${name}: no look at ${taskId} was answered`));
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
     for (const seen of ends.filter((end) => end.taskId === taskId)) {
@@ -115,7 +121,8 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
     ({ act, taskId }) => act.verb === 'rerun' && act.force && taskIds.has(taskId),
   );
   // A call that was made again without a key is another task.
-  if (task.tool === 'charge_once' && life.key !== undefined && charges > 1 + forced.length) {
+  const again = { charge_once: forced.length, charge_and_wait: life.reruns.size }[task.tool];
+  if (again !== undefined && life.key !== undefined && charges > 1 + again) {
     found.push(violation('run twice', `${name} charged ${charges} times`));
   }
   return found;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, type Look, NoAnswer } from './client.ts';
 import type { PlannedTask } from './plan.ts';
+import { type Sent, signalAll } from './signals.ts';
 import { argumentsOf, asks } from './tools.ts';
 
 /** What the client of a planned task has done and seen. */
@@ -24,6 +25,8 @@ export interface Life {
   readonly acknowledged: { readonly taskId: string; readonly at: number }[];
   /** Questions whose answer was acknowledged, as `<taskId> <question>`. */
   readonly taken: Set<string>;
+  /** Signals of those whom the task waits for. */
+  readonly sent: Sent[];
   /** Each status that a stream told, in order. */
   readonly told: { readonly taskId: string; readonly status: string }[];
   /** Answers that no fault excuses. */
@@ -53,6 +56,7 @@ export function newLife(task: PlannedTask, client: Client, now: () => number): L
       cancelled: new Set(),
       acknowledged: [],
       taken: new Set(),
+      sent: [],
     },
     ...{ told: [], wrong: [] },
   };
@@ -110,7 +114,8 @@ export async function live(life: Life, folder: string): Promise<void> {
   for (let calls = 0; calls < CALLS && !isAnswered(life); calls++) await make(life, folder);
   const [taskId] = life.taskIds;
   if (taskId === undefined) return;
-  await Promise.all([watch(life, taskId), cancelIfPlanned(), task.listens && follow(life, taskId)]);
+  const signals = task.answers === 'late' ? undefined : signalAll(life, folder);
+  await Promise.all([watch(life, taskId), cancelIfPlanned(), signals, task.listens && follow(life, taskId)]);
 
   async function cancelIfPlanned(): Promise<void> {
     if (task.cancelAfterMs === undefined || taskId === undefined) return;
@@ -167,6 +172,7 @@ async function watch(life: Life, taskId: string): Promise<void> {
 export async function liveOn(life: Life, folder: string): Promise<boolean> {
   const { task } = life;
   if (life.key !== undefined && !isAnswered(life)) await make(life, folder);
+  if (task.tool === 'charge_and_wait') return signalAll(life, folder, 1);
   if (!asks(task) || task.answers === 'never') return false;
   let answered = false;
   for (const taskId of idsOf(life)) {

@@ -59,6 +59,8 @@ export interface Disturbance {
 export const DEATHS = 3;
 /** Besides `others`. */
 const TASKS = 10;
+/** Of `others`, but for the last one. */
+const OTHERS = 4;
 /** One schedule in so many goes on until its tasks have expired. */
 const EXPIRE = 5;
 const PERIOD = 500;
@@ -168,5 +170,22 @@ function others(seed: number): PlannedTask[] {
     task(1, 'large', { way: pick(['task', 'task', 'call']) }),
     task(2, 'direct_echo', { way: 'call', keyed: false, cancelAfterMs: undefined }),
     task(3, 'big', { args: { bytes: 1_501 + upTo(140_000) } }),
+    waiting(seed),
   ];
+}
+
+/** One that waits for the clock, a person and another system. Its end comes by the sweep that follows the calm. */
+function waiting(seed: number): PlannedTask {
+  const random = createRandom(`waiting ${seed}`);
+  const upTo = (most: number) => Math.floor(random.number() * (most + 1));
+  const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
+  const answers = pick(['at once', 'at once', 'twice at once', 'twice at once', 'late', 'never'] as const);
+  return {
+    ...{ number: TASKS + OTHERS, tool: 'charge_and_wait', era: pick(['modern', 'legacy']), way: 'task', answers },
+    ...{
+      afterMs: upTo(PERIOD),
+      args: { nap: pick([0, 20, 50]), seconds: answers === 'never' ? 50 : pick([20, 50, 600]) },
+    },
+    ...{ keyed: upTo(1) === 0, cancelAfterMs: upTo(5) === 0 ? upTo(PERIOD) : undefined },
+  };
 }

@@ -50,6 +50,8 @@ const EXPRESS_SWEEPS = 2;
 const GONE = 3;
 /** No task of the tools asks more often. */
 const ROUNDS = 4;
+/** So many waits of a task come one after the other, each of less than a minute. */
+const WAITS = 3;
 /** Requests of one last look. */
 const TRIES = 5;
 
@@ -137,6 +139,8 @@ async function disturb({ seed, disturbances }: Plan, control: CloudControl) {
   return { moves, stopped };
 }
 
+const isWaiting = ({ status }: TaskRecord): boolean => status === 'waiting';
+
 /** Answers what should have settled, and has not. */
 async function settle(
   lives: readonly Life[],
@@ -162,24 +166,36 @@ async function settle(
       await goOn();
     }
   };
+  const overslept: TaskRecord[] = [];
+  const passMinute = async () => {
+    clock.advance(MINUTE + 1_000);
+    const sweptAt = clock.now();
+    await control.sweep();
+    await control.quiet();
+    const isLate = ({ status, updatedAt, dueAt = sweptAt }: TaskRecord) =>
+      status === 'waiting' && updatedAt < sweptAt && dueAt < sweptAt;
+    overslept.push(...(await openTasks()).filter(isLate));
+    await goOn();
+  };
   await control.quiet();
   await goOn();
-  clock.advance(MINUTE + 1_000);
-  await control.sweep();
-  await control.quiet();
-  await goOn();
+  await passMinute();
   await operators.rerunFailed(since);
   await control.quiet();
   await goOn();
+  for (let wait = 0; wait < WAITS && (await openTasks()).some(isWaiting); wait++) await passMinute();
   if (isExpressApp()) await restart();
   const open = await openTasks();
-  if (open.length === 0) return [];
+  const late = overslept.map(
+    ({ taskId }) => ({ kind: 'stuck', what: `${taskId} waits, and its time is over` }) as const,
+  );
+  if (open.length === 0) return late;
   const pass = async (tasks: readonly TaskRecord[]) => {
     const deadline = Math.max(...tasks.map(({ deadlineAt }) => deadlineAt));
     clock.advance(Math.max(0, deadline + GRACE + 1 - clock.now()));
   };
   await pass(open);
-  const late = clock.now();
+  const passed = clock.now();
   await operators.actLate(open);
   // Before anything is repaired, readers see the same.
   await lastLooks(lives);
@@ -188,7 +204,7 @@ async function settle(
   await control.quiet();
   await goOn();
   // What operators ran again that late has a deadline of its own.
-  const [stuck, again] = partition(await openTasks(), ({ createdAt }) => createdAt < late);
+  const [stuck, again] = partition(await openTasks(), ({ createdAt }) => createdAt < passed);
   if (again.length > 0 && isExpressApp()) await restart();
   const left = again.length === 0 ? [] : await openTasks();
   if (left.length > 0) {
@@ -197,7 +213,10 @@ async function settle(
     await control.sweep();
     await control.quiet();
   }
-  return stuck.map(({ taskId, status }) => ({ kind: 'stuck', what: `${taskId} is still ${status}` }));
+  return [
+    ...late,
+    ...stuck.map(({ taskId, status }) => ({ kind: 'stuck', what: `${taskId} is still ${status}` }) as const),
+  ];
 }
 
 async function lastStreams(lives: readonly Life[]): Promise<Map<string, string | undefined>> {

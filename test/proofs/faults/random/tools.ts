@@ -5,20 +5,21 @@ import type { PlannedTask } from './plan.ts';
 
 /** The arguments of the tools of test/support/apps/tools.ts, and how their tasks may end. */
 
-const REPEATABLE = ['returns', 'charge_then_crash', 'large'];
+const REPEATABLE = ['returns', 'charge_then_crash', 'large', 'charge_and_wait'];
 
-const file = (folder: string, { number }: PlannedTask) => join(folder, `charged-${number}`);
+/** Where a tool charges, and what it gives away besides. */
+export const filesOf = (folder: string, { number }: PlannedTask) => join(folder, `charged-${number}`);
 
 /** `folder` is where the charging tools charge. */
 export function argumentsOf(task: PlannedTask, folder: string): object {
   if (task.tool === 'returns') return { json: JSON.stringify(task.args) };
-  if (task.tool.startsWith('charge')) return { ...task.args, file: file(folder, task) };
+  if (task.tool.startsWith('charge')) return { ...task.args, file: filesOf(folder, task) };
   return task.args;
 }
 
 export function chargesOf(task: PlannedTask, folder: string): number {
   try {
-    return readFileSync(file(folder, task), 'utf8').split('\n').length - 1;
+    return readFileSync(filesOf(folder, task), 'utf8').split('\n').length - 1;
   } catch {
     return 0;
   }
@@ -69,6 +70,8 @@ export function isRight(task: PlannedTask, text: string | undefined, again = fal
   if (tool === 'big') return text === brief('x'.repeat(args.bytes ?? 0));
   if (tool === 'large') return text === brief(JSON.stringify({ ...args, filler: 'x'.repeat(140_000) }));
   const value = parsed(text);
+  // What it has waited for is judged apart.
+  if (tool === 'charge_and_wait') return typeof value?.charged === 'boolean';
   // A run that surely never happened is repeated, too.
   if (tool.startsWith('charge')) return value?.attempt >= (args.crashes ?? 0);
   return JSON.stringify(value) === JSON.stringify(returned(tool, args, again));

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Life } from './life.ts';
+import type { PlannedTask } from './plan.ts';
+import { filesOf } from './tools.ts';
+
+/** The people and the system that a task of `charge_and_wait` waits for. */
+
+export const WAITS = ['approval', 'paid'] as const;
+type Wait = (typeof WAITS)[number];
+
+/** A signal that was sent. */
+export interface Sent {
+  readonly taskId: string;
+  readonly wait: Wait;
+  readonly value: string;
+  /** Undefined: there was no answer. */
+  readonly status: number | undefined;
+}
+
+const TRIES = 4;
+const LOOKS = 30;
+const PAUSE_MS = 40;
+/** What the door may say: taken, over, the task is unknown to a partial outage, and an outage. */
+const ANSWERS = [200, 204, 303, 410, 429, 500, 502, 503, 504];
+
+const isTaken = (status: number | undefined): boolean => status !== undefined && status < 400;
+
+/** The value of each wait in the result of the tool: `null` if its time was over. */
+export function valuesIn(
+  text: string | undefined,
+): Readonly<Record<Wait, string | null | undefined>> & { charged?: boolean } {
+  try {
+    const { said, sent, charged } = JSON.parse(text ?? '{}');
+    const approval = said?.timedOut === true ? null : said?.content?.name;
+    const paid = sent?.timedOut === true ? null : sent?.body?.value;
+    return { approval, paid, charged };
+  } catch {
+    return { approval: undefined, paid: undefined };
+  }
+}
+
+/** Every URL that the tool has given away, by task. */
+function givenAway(task: PlannedTask, folder: string): Readonly<Record<Wait, string>>[] {
+  try {
+    const lines = readFileSync(`${filesOf(folder, task)}.urls`, 'utf8').split('\n');
+    return lines.filter(Boolean).map((line) => JSON.parse(line));
+  } catch {
+    return [];
+  }
+}
+
+/** `<public URL>/signals/<owner>/<taskId>/<name>/<mac>` */
+const taskOf = (url: string): string => new URL(url).pathname.split('/').at(-3) ?? '';
+
+async function send(life: Life, url: string, wait: Wait, value: string): Promise<void> {
+  const body = wait === 'paid' ? { value } : { action: 'accept', content: { name: value } };
+  for (let tries = 0; tries < TRIES; tries++) {
+    const status = await post(url, body);
+    life.sent.push({ taskId: taskOf(url), wait, value, status });
+    if (status !== undefined && !ANSWERS.includes(status)) life.wrong.push(`a signal of '${wait}' got HTTP ${status}`);
+    if (isTaken(status) || status === 410) return;
+    await sleep(PAUSE_MS);
+  }
+}
+
+async function post(url: string, body: object): Promise<number | undefined> {
+  try {
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const signal = AbortSignal.timeout(4_000);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+      signal,
+      redirect: 'manual',
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What all who are waited for send, some of them twice, two people at once. Nothing for whom the plan keeps silent. */
+export async function signalAll(life: Life, folder: string, looks = LOOKS): Promise<boolean> {
+  const { task } = life;
+  if (task.tool !== 'charge_and_wait' || task.answers === 'never') return false;
+  const begun = life.sent.length;
+  for (let look = 0; look < looks; look++) {
+    const urls = givenAway(task, folder);
+    if (urls.length === 0) {
+      await sleep(PAUSE_MS);
+      continue;
+    }
+    const people = task.answers === 'twice at once' ? ['Ada', 'Bob'] : ['Ada'];
+    const open = urls.flatMap((all) => WAITS.map((wait) => ({ url: all[wait], wait })));
+    const left = open.filter(({ url, wait }) => !isKnown(life, taskOf(url), wait));
+    await Promise.all(left.flatMap(({ url, wait }) => people.map((value) => send(life, url, wait, value))));
+    break;
+  }
+  return life.sent.length > begun;
+}
+
+/** Whether its sender knows what became of a wait: it is taken, or over. */
+const isKnown = ({ sent }: Life, taskId: string, wait: Wait): boolean =>
+  sent.some((one) => one.taskId === taskId && one.wait === wait && (isTaken(one.status) || one.status === 410));
+
+/** What is wrong with the signals in the result of a task. */
+export function signalProblems({ sent }: Life, taskId: string, text: string | undefined): string[] {
+  const values = valuesIn(text);
+  return WAITS.flatMap((wait) => {
+    const all = sent.filter((one) => one.taskId === taskId && one.wait === wait);
+    const taken = new Set(all.filter(({ status }) => isTaken(status)).map(({ value }) => value));
+    const value = values[wait];
+    if (value === undefined) return [`its result has no signal of '${wait}'`];
+    if (taken.size > 1) return [`'${wait}' has taken ${[...taken].join(' and ')}`];
+    if (value === null) return taken.size === 0 ? [] : [`'${wait}' has taken a signal, and timed out`];
+    if (!all.some((one) => one.value === value)) return [`'${wait}' is ${value}, which nobody has sent`];
+    return taken.size === 1 && !taken.has(value) ? [`'${wait}' is ${value}, and has taken ${[...taken][0]}`] : [];
+  });
+}
