@@ -7,7 +7,7 @@ import { roundInput } from '../tasks/round-input.ts';
 import { isLarge, moved } from '../tasks/s3/moved-input.ts';
 import type { Signal } from '../tasks/tool-contract.ts';
 import { withInputApart } from '../tasks/transitions/answers.ts';
-import { after, type Change, isTerminal } from '../tasks/transitions/change.ts';
+import { after, type Change, isTerminal, isWritten } from '../tasks/transitions/change.ts';
 import { receive } from '../tasks/transitions/waits.ts';
 import { type StoredSignal, storedSignal } from '../tasks/waits/signals.ts';
 import type { EngineContext, RunContext } from './ports.ts';
@@ -52,9 +52,14 @@ export type Received =
  * @returns undefined if `read` returns that
  */
 export async function receiveSignal(receiving: Receiving, context: ReceiveContext): Promise<Received | undefined> {
+  let sent: { readonly change: Change; readonly signal: Signal } | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const record = await receiving.read();
     if (record === undefined) return undefined;
+    // The answer of the write was lost, and the task has ended since: only its events say that the signal was stored.
+    if (isTerminal(record.status) && sent && isWritten(record, sent.change)) {
+      return { outcome: 'stored', record, signal: sent.signal };
+    }
     const now = context.now();
     const over = overAt(record, now);
     const whole = over
@@ -72,6 +77,7 @@ export async function receiveSignal(receiving: Receiving, context: ReceiveContex
     const marked = receiving.marked?.(record, change) ?? change;
     if (await context.store.applyBlind(record, marked))
       return { outcome: 'stored', record: after(record, marked), signal };
+    sent = { change: marked, signal };
     await receiving.sleep(Math.random() * 20 * attempt);
   }
   throw new InternalError('The task is changing too fast: try again');

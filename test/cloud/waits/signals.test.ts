@@ -85,15 +85,6 @@ test('a link: a person reads what is asked, answers the form, and the next round
   });
 });
 
-test('a signal that comes while the tool works counts as soon as its round waits', async () => {
-  const taskId = await start('waits', { rounds: [{ a: WEBHOOK }], sleep: 1_500 });
-  const to = await urlOf(taskId, 'a');
-  await expect.poll(async () => (await send(to, { model: 1 })).status).toBe(200);
-  expect(await stored(taskId)).toMatchObject({ status: 'working', round: 1, signalled: ['a'] });
-  const { result } = await poll(url(), taskId, ended);
-  expect(result.structuredContent).toMatchObject({ rounds: [1, 2], signals: { a: { body: { model: 1 } } } });
-});
-
 test('a wait that is over: the next round gets that, and the link is gone', async () => {
   const taskId = await waiting({ approval: { ...LINK, in: DAY } });
   const to = await urlOf(taskId, 'approval');

@@ -18,8 +18,8 @@ interface Asked {
 }
 
 /**
- * Ends round n with the nth of `rounds`: waits, and a question if `asks`. What they wait for lies in the journal before. Sleeps
- * `sleep` milliseconds before the end of a round. Then returns what its rounds got.
+ * Ends round n with the nth of `rounds`: waits, and a question if `asks`. What they wait for lies in the journal before. Then returns
+ * what its rounds got.
  */
 export async function handler({
   arguments: args,
@@ -42,7 +42,6 @@ export async function handler({
     const value = JSON.stringify({ kind, until, ...(kind === 'link' ? { question } : { schema }) });
     if (task) await (await storeOf(task)).writeEntry(task, { kind: 'wait', name, value });
   }
-  if (typeof args.sleep === 'number') await new Promise((resolve) => setTimeout(resolve, Number(args.sleep)));
   if (rounds[round - 1] === undefined) {
     const bytes = JSON.stringify(args).length;
     const place = task?.signals;

@@ -194,3 +194,22 @@ test('a question of the round is asked first; its answer begins the round if the
   const begun = after(stored(), answer(stored(), ['r1.q'], { 'r1.q': '{"action":"accept"}' }, T0));
   expect(begun).toMatchObject({ status: 'working', round: 2 });
 });
+
+test('a sender whose write was answered too late gets that it counted, also when the task has ended since', async () => {
+  const { waits, made, engine, context, stored } = setup();
+  waits({ a: LINK });
+  const store: typeof context.store = {
+    ...context.store,
+    async applyBlind(record, change) {
+      await engine.store.applyBlind(record, change);
+      engine.records.set(after(stored(), cancel(T0)));
+      return false;
+    },
+  };
+  const read = () => engine.store.get(made);
+  const receiving = { read, name: 'a', until, signal: yes, sleep: async () => {} };
+  expect(await receiveSignal(receiving, { ...context, store })).toMatchObject({ outcome: 'stored', signal: yes(T0) });
+  expect(await receiveSignal({ ...receiving, signal: (at) => ({ body: 1, at }) }, context)).toMatchObject({
+    outcome: 'over',
+  });
+});

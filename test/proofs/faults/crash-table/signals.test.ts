@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ownerPart, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
-import { START, useCrashCloud } from './cloud.ts';
+import { FINISH, START, useCrashCloud } from './cloud.ts';
 import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
 
 /** A task waits for a person with a link, or for another system. */
@@ -28,6 +28,14 @@ async function waiting(waits: object = { a: LINK }, more: object = {}, tool = 'w
   const taskId = await start(tool, { rounds: [waits], ...more });
   await expect.poll(async () => (await stored(taskId)).status).toBe('waiting');
   return taskId;
+}
+/** A task whose run has ended, and which waits for a link from `end` on. */
+async function working() {
+  const { promise, resolve: end } = Promise.withResolvers<void>();
+  const held = cloud().faults.add({ ...FINISH, do: { run: () => promise } });
+  const taskId = await start('waits', { rounds: [{ a: LINK }] });
+  await held.struck;
+  return { taskId, end };
 }
 async function urlOf(taskId: string, name = 'a'): Promise<string> {
   const { owner, hookKey = '' } = await stored(taskId);
@@ -59,30 +67,32 @@ test('row 25: a signal comes while the round waits: the stream begins the next r
 });
 
 test('row 25: it comes early, while the run still works: it counts as soon as the round waits', async ({ task }) => {
-  const taskId = await start('waits', { rounds: [{ a: LINK }], sleep: 1_500 });
-  const to = await urlOf(taskId);
-  await expect.poll(() => send(to)).toBe(200);
-  expect(await stored(taskId)).toMatchObject({ status: 'working', round: 1 });
+  const { taskId, end } = await working();
+  expect(await send(await urlOf(taskId))).toBe(200);
+  expect(await stored(taskId)).toMatchObject({ status: 'working', round: 1, signalled: ['a'] });
+  end();
   const since = now();
   await completesWith(taskId, { by: 'Ann' });
   settles(task, { row: 25, tookMs: now() - since, boundMs: SECONDS });
 });
 
 test.each([
-  ['while it waits', {}],
-  ['early', { sleep: 1_500 }],
-])('row 25: the request of the stream is lost, the signal came %s: the sweep begins the round', async (_when, more) => {
-  const lost = cloud().faults.add(RESUME);
-  const taskId = await start('waits', { rounds: [{ a: LINK }], ...more });
-  if (!('sleep' in more)) await expect.poll(async () => (await stored(taskId)).status).toBe('waiting');
-  const to = await urlOf(taskId);
-  await expect.poll(() => send(to)).toBe(200);
-  await expect.poll(() => lost.hits).toBeGreaterThan(0);
-  const since = now();
-  await pass(MINUTE, () => isResumed(taskId));
-  expect(now() - since).toBeLessThanOrEqual(2 * MINUTE);
-  await completesWith(taskId, { by: 'Ann' });
-});
+  ['while it waits', async () => ({ taskId: await waiting(), end: () => {} })],
+  ['early', () => working()],
+])(
+  'row 25: the request of the stream is lost, the signal came %s: the sweep begins the round',
+  async (_when, begin) => {
+    const lost = cloud().faults.add(RESUME);
+    const { taskId, end } = await begin();
+    expect(await send(await urlOf(taskId))).toBe(200);
+    end();
+    await expect.poll(() => lost.hits).toBeGreaterThan(0);
+    const since = now();
+    await pass(MINUTE, () => isResumed(taskId));
+    expect(now() - since).toBeLessThanOrEqual(2 * MINUTE);
+    await completesWith(taskId, { by: 'Ann' });
+  },
+);
 
 test('row 25: the same, and the client polls: that poll begins the round', async ({ task }) => {
   const lost = cloud().faults.add(RESUME);
