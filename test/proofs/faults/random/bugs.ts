@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { changeAssembly } from '../../../support/change-assembly.ts';
-import type { Violation } from './judge.ts';
+import type { Violation } from './judge/judge.ts';
 import { operatorBugs } from './operators/bugs.ts';
 import type { Bug as OperatorBug } from './operators/operators.ts';
 import { runSchedules, type ScheduleOptions } from './schedules.ts';

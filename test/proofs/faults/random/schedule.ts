@@ -10,14 +10,14 @@ import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
 import type { CloudControl } from '../cloud-control.ts';
 import { type Look, legacyClient, modernClient } from './client.ts';
-import { judge, type Violation } from './judge.ts';
+import { judge, type Violation } from './judge/judge.ts';
+import { startsIn, writesIn } from './judge/writes.ts';
 import { idsOf, type Life, listen, live, liveOn, look, newLife } from './life.ts';
 import type { Connect } from './operators/connect.ts';
 import { type Bug, type Operators, operatorsIn } from './operators/operators.ts';
 import type { Disturbance, Plan } from './plan.ts';
 import { raise, type Storm } from './storm.ts';
 import { isExpressApp } from './tools.ts';
-import { startsIn, writesIn } from './writes.ts';
 
 /** The outcome of one schedule. */
 export interface Outcome {

@@ -1,7 +1,7 @@
 import type { OperatorContext } from '../../../../../functions/operator/context.ts';
 import { STATUSES } from '../../../../../functions/tasks/record.ts';
 import { isTerminal } from '../../../../../functions/tasks/transitions/change.ts';
-import type { Violation } from '../judge.ts';
+import type { Violation } from '../judge/judge.ts';
 import type { Bug } from './operators.ts';
 
 interface OperatorBug {

@@ -1,7 +1,7 @@
 import type { TaskRecord } from '../../../../../functions/tasks/record.ts';
-import type { Evidence, Violation } from '../judge.ts';
+import type { Evidence, Violation } from '../judge/judge.ts';
+import type { Write } from '../judge/writes.ts';
 import { isRepeatable } from '../tools.ts';
-import type { Write } from '../writes.ts';
 import type { Performed } from './operators.ts';
 
 /** A search that has read every task. */

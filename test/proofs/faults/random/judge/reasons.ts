@@ -1,13 +1,13 @@
-import { ENGINES } from '../../../../functions/tasks/engines.ts';
-import type { RpcError } from '../../../../functions/tasks/failures.ts';
-import { limits } from '../../../../functions/tasks/limits.ts';
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { matchesLogicalId } from '../../../../local/testing.ts';
-import { isOperator } from './operators/connect.ts';
-import type { PlannedTask } from './plan.ts';
-import { kills, type Storm, type Strike } from './storm.ts';
-import { isExpress, isRepeatable, natural } from './tools.ts';
-import { OUTCOME } from './whose.ts';
+import { ENGINES } from '../../../../../functions/tasks/engines.ts';
+import type { RpcError } from '../../../../../functions/tasks/failures.ts';
+import { limits } from '../../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../../functions/tasks/record.ts';
+import { matchesLogicalId } from '../../../../../local/testing.ts';
+import { isOperator } from '../operators/connect.ts';
+import type { PlannedTask } from '../plan.ts';
+import { kills, type Storm, type Strike } from '../storm.ts';
+import { isExpress, isRepeatable, natural } from '../tools.ts';
+import { OUTCOME } from '../whose.ts';
 import type { Start, Write } from './writes.ts';
 
 /** What happened around all tasks of a schedule. */

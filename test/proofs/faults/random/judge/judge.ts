@@ -1,15 +1,15 @@
-import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
-import { brokenMove, unsettled } from '../../record-rules.ts';
-import type { Look } from './client.ts';
-import { idsOf, isOver, type Life } from './life.ts';
-import { judgeOperators } from './operators/judge.ts';
-import type { Operators } from './operators/operators.ts';
-import type { PlannedTask } from './plan.ts';
+import type { TaskRecord } from '../../../../../functions/tasks/record.ts';
+import { isTerminal } from '../../../../../functions/tasks/transitions/change.ts';
+import { brokenMove, unsettled } from '../../../record-rules.ts';
+import type { Look } from '../client.ts';
+import { idsOf, isOver, type Life } from '../life.ts';
+import { judgeOperators } from '../operators/judge.ts';
+import type { Operators } from '../operators/operators.ts';
+import type { PlannedTask } from '../plan.ts';
+import { signalProblems } from '../signals.ts';
+import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from '../tools.ts';
+import { OUTCOME, STREAM } from '../whose.ts';
 import { type Around, isExplained } from './reasons.ts';
-import { signalProblems } from './signals.ts';
-import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from './tools.ts';
-import { OUTCOME, STREAM } from './whose.ts';
 import type { Write } from './writes.ts';
 
 const KINDS = [

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { objectKey } from '../../../../functions/tasks/results/result-store.ts';
-import { create } from '../../../../functions/tasks/transitions/begin.ts';
-import { fail } from '../../../../functions/tasks/transitions/end.ts';
-import type { PlannedTask } from './plan.ts';
+import { objectKey } from '../../../../../functions/tasks/results/result-store.ts';
+import { create } from '../../../../../functions/tasks/transitions/begin.ts';
+import { fail } from '../../../../../functions/tasks/transitions/end.ts';
+import type { PlannedTask } from '../plan.ts';
+import type { Strike } from '../storm.ts';
+import { whose } from '../whose.ts';
 import { type Around, type Failure, isExplained } from './reasons.ts';
-import type { Strike } from './storm.ts';
-import { whose } from './whose.ts';
 
 /** What the judge of the random faults takes for the cause of a failed task, and what not. */
 const taskId = '0'.repeat(36);

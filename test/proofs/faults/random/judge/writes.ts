@@ -1,5 +1,5 @@
-import type { Status } from '../../../../functions/tasks/record.ts';
-import { type Call, type JsonObject, listOf, objectOf } from '../../../../local/testing.ts';
+import type { Status } from '../../../../../functions/tasks/record.ts';
+import { type Call, type JsonObject, listOf, objectOf } from '../../../../../local/testing.ts';
 
 /** A write of a task's record that was carried out, answered or not. */
 export interface Write {
