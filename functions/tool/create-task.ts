@@ -52,7 +52,19 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     waiting.catch(() => {});
     return waiting;
   }
-  async function step<T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}): Promise<T> {
+  /**
+   * A tool may begin to await the promise later, when the round has to end already: an end that is not handled would end the process.
+   * Other errors stay as they are.
+   */
+  function endable<T>(work: () => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    work().then(resolve, (error: unknown) => {
+      if (error instanceof RoundEnd || error instanceof TaskEnded) promise.catch(() => {});
+      reject(error);
+    });
+    return promise;
+  }
+  async function stepOnce<T>(name: string, work: () => T | Promise<T>, options: StepOptions): Promise<T> {
     checkOpen();
     if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
     begun.add(name);
@@ -71,6 +83,8 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
       throw error;
     }
   }
+  const step = <T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}) =>
+    endable(() => stepOnce(name, work, options));
   return {
     id: task?.taskId,
     round: task?.round ?? 1,
@@ -106,7 +120,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     },
     getVariable: (name) => journal.getVariable(name) as never,
     step,
-    map: (name, items, work, options = {}) => mapSteps(step, journal, name, items, work, options),
+    map: (name, items, work, options = {}) => endable(() => mapSteps(step, journal, name, items, work, options)),
     sleep: (name, time) => awaited(() => waits.sleep(name, time)),
     until: (name, check, times) => awaited(() => waits.until(step, name, check, times)) as never,
     async link(name, question, times) {

@@ -115,6 +115,25 @@ describe('what a task waits for at the same time', () => {
     clock.time += DAY;
     expect(await next()).toEqual({ result: 'done' });
   });
+
+  test('may come before the await of steps that have begun: the end of the round is handled', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+    const { next, clock } = waitingTask(async (task) => {
+      const slow = task.step('slow', () => pause().then(() => 1));
+      const each = task.map('each', [2, 3], (item) => pause().then(() => item), { concurrency: 1 });
+      await task.sleep('nap', { days: 1 });
+      return [await slow, ...(await each)];
+    });
+    process.on('unhandledRejection', note);
+    expect(await next()).toMatchObject({ waits: { nap: time(NOON + DAY) } });
+    await pause();
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    clock.time += DAY;
+    expect(await next()).toEqual({ result: [1, 2, 3] });
+  });
 });
 
 describe('a run that catches the end of its round', () => {
