@@ -8,6 +8,7 @@ const LONG = [
   'test/cloud/{auth,examples,full-disk,load,recovery,results}/**/*.test.ts',
   'test/cloud/{idempotency,journal,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
+  'test/functions/reconciler/sleepers.test.ts',
   'test/docs/{api,readme,writing-tools}.test.ts',
   'test/requirements/titles.test.ts',
   'test/stack/{bundles/**/,}{nag,bundle*,budget,parts}.test.ts',
