@@ -98,6 +98,8 @@ def map_steps(event, name, items, work, concurrency=10, interrupted=None, **opti
         raise ValueError("%s: a name has 1 to %d characters" % (label, longest))
     if len(items) > ENTRIES:
         raise ValueError("%s has %d items: a task may have %d steps" % (label, len(items), ENTRIES))
+    if not concurrency >= 1:
+        raise TypeError("%s: concurrency is a number from 1 on, and not %s" % (label, concurrency))
     for known in journal_of(event).names():
         found = re.fullmatch(re.escape(name) + r" [0-9]+/([0-9]+)", known)
         if found and int(found[1]) != len(items):
