@@ -63,10 +63,15 @@ describe('explain names the cause of each of ten seeded failures', () => {
   });
 
   test('2. a crash loop, while it runs and after it (rows 19 and 7)', async () => {
-    cloud().faults.add({ service: 'lambda', operation: 'Run', caller: 'Tools', do: 'killWorker', times: 3 });
+    const crash = { service: 'lambda', operation: 'Run', caller: 'Tools', do: 'killWorker' } as const;
+    cloud().faults.add({ ...crash, times: 2 });
+    // The third run lasts until the cancel.
+    const looping = await started('charge_then_crash', { file: '/dev/null', ms: 240_000 });
+    await becomes(looping, 'crash loop');
+    expect((await explained(looping)).row).toBe('19');
+    await tasks('cancel', looping, '--reason', 'test');
+    cloud().faults.add({ ...crash, times: 3 });
     const taskId = await started('charge_then_crash', { file: '/dev/null' });
-    await becomes(taskId, 'crash loop');
-    expect((await explained(taskId)).row).toBe('19');
     await becomes(taskId, 'crashed');
     const after = await explained(taskId);
     expect(after.because[0]).toMatch(/Its function crashed \(Runtime\.ExitError\), 3 times in a row/);
