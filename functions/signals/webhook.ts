@@ -1,8 +1,7 @@
-import { Ajv } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { bounded } from '../mcp/bounded-validation.ts';
 import type { Validator } from '../mcp/manifest.ts';
 import { logEvent } from '../tasks/log.ts';
+import { checkOf } from '../tasks/waits/webhook-schema.ts';
 import { jsonOf } from './body.ts';
 import type { SignalReply, SignalRequest, SignalsContext } from './context.ts';
 import { type Found, overWith, received, store } from './found.ts';
@@ -38,22 +37,12 @@ function bodyOf(request: SignalRequest, { schema }: WebhookWait): unknown {
 
 /** What does not fit, by its place in the body. A schema that cannot be used keeps no signal out: the tool gets it. */
 function problemsOf(schema: object, body: unknown): Readonly<Record<string, string>> | undefined {
-  const check = validatorOf(schema);
-  if (check === undefined || bounded(check, 'the body of a webhook')(body)) return undefined;
+  const check = checkOf(schema);
+  if (check === undefined) logEvent('webhook_schema_unusable', {}, 'warn');
+  if (check === undefined || bounded(check as Validator, 'the body of a webhook')(body)) return undefined;
   const problems = (check.errors ?? []).map(({ instancePath, message = 'is not valid' }) => [
     instancePath || '/',
     message,
   ]);
   return Object.fromEntries(problems.length === 0 ? [['/', 'takes too long to check']] : problems);
-}
-
-function validatorOf(schema: object): Validator | undefined {
-  try {
-    const isDraft07 = String('$schema' in schema && schema.$schema).includes('draft-07');
-    const options = { ownProperties: true, strict: false, validateFormats: false, logger: false } as const;
-    return new (isDraft07 ? Ajv : Ajv2020)(options).compile(schema) as Validator;
-  } catch {
-    logEvent('webhook_schema_unusable', {}, 'warn');
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import { isQuestion } from '../../tasks/questions/question.ts';
 import type { Signal, Wait } from '../../tasks/tool-contract.ts';
+import { checkOf } from '../../tasks/waits/webhook-schema.ts';
 import { type Clock, clockOf } from '../clock.ts';
 import { TaskEnded } from '../errors.ts';
 
@@ -43,7 +44,7 @@ export async function endWait(
   if (wait.kind === 'time') return void (await pass());
   const signal = Object.hasOwn(given, name) ? given[name] : undefined;
   if (signal === undefined) throw new Error(`The tool waits for '${name}', and the test has no signal for it`);
-  const { question } = JSON.parse(stored);
+  const { question, schema } = JSON.parse(stored);
   if (wait.kind === 'link' && !isQuestion(question)) {
     throw new Error(`The tool asks '${name}' in a form that the protocol does not have`);
   }
@@ -55,7 +56,17 @@ export async function endWait(
   const problem =
     'body' in signal === (wait.kind === 'link')
       ? `a ${wait.kind} gets ${expected}`
-      : 'action' in signal && answerProblem(question, signal);
+      : 'action' in signal
+        ? answerProblem(question, signal)
+        : schema && bodyProblem(schema, signal.body);
   if (problem) throw new Error(`The test's signal for '${name}' would be refused: ${problem}`);
   return { ...JSON.parse(JSON.stringify(signal)), at: clock.now() };
+}
+
+/** Why the server refuses a body. Undefined: it does not. */
+function bodyProblem(schema: object, body: unknown): string | undefined {
+  const check = checkOf(schema);
+  if (check === undefined || check(body)) return undefined;
+  const [{ instancePath = '', message = 'is not valid' } = {}] = check.errors ?? [];
+  return `the body at ${instancePath || '/'} ${message}`;
 }

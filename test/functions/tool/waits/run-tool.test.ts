@@ -26,6 +26,22 @@ describe('a test of a tool', () => {
     expect(result).toEqual({ timedOut: true, days: 0 });
   });
 
+  test('refuses a body that does not fit the schema of its webhook, as the server does', async () => {
+    const schema = { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] } as const;
+    const trains = toolOf(async (task) => {
+      const { body } = await (await task.webhook('trained', { within: { hours: 1 }, schema })).received();
+      return { uri: body?.uri };
+    });
+    const { result } = await runTool(trains, {}, { signals: { trained: { body: { uri: 's3://model' } } } });
+    expect(result).toEqual({ uri: 's3://model' });
+    for (const [body, problem] of [
+      [{ uri: 5 }, 'the body at /uri must be string'],
+      [{}, "the body at / must have required property 'uri'"],
+    ] as const) {
+      await expect(runTool(trains, {}, { signals: { trained: { body } } })).rejects.toThrow(problem);
+    }
+  });
+
   test.each([
     [{}, "waits for 'approval', and the test has no signal for it"],
     [{ approval: { action: 'accept', content: { ok: 'yes' } } }, "'approval' would be refused: content['ok'] must be"],
