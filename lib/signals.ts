@@ -4,7 +4,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Code, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { OWNERS, PROGRESS_PARTITION, RECEIVED, RUN_QUERIES } from '../functions/tasks/attributes.ts';
+import { OWNERS, PROGRESS_PARTITION, RECEIVED, RUN_QUERIES, SIGNAL_PARTITION } from '../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
@@ -38,7 +38,7 @@ export class Signals extends Construct {
       },
       storage,
     );
-    this.#allowTable(['dynamodb:GetItem'], OWNERS, table);
+    this.#allowTable(['dynamodb:GetItem'], [...OWNERS, `${SIGNAL_PARTITION}*`], table);
     this.#allowTable(['dynamodb:UpdateItem'], OWNERS, table, {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': RECEIVED },
       StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { isOf, placeOf, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
 import type { InputRequest, StoredWait } from '../tasks/tool-contract.ts';
-import { ownerPart, signalUrl } from '../tasks/waits/signal-url.ts';
+import { signalUrl } from '../tasks/waits/signal-url.ts';
 import { awaited, waitsOf } from '../tasks/waits/waits.ts';
 import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
@@ -129,9 +129,9 @@ export function waitsShown(record: TaskRecord): readonly WaitShown[] | undefined
 
 /** The URLs of the links and webhooks that have no signal yet, by name. */
 function linksOf(record: TaskRecord, { server: { url } }: OperatorContext): Readonly<Record<string, string>> {
-  const { hookKey: key, owner, taskId } = record;
+  const { hookKey: key } = record;
   if (key === undefined || url === undefined) return {};
-  const place = { key, url: `${url}/signals/${ownerPart(owner)}/${taskId}` };
+  const place = { key, url: `${url}/signals` };
   return Object.fromEntries(awaited(record).map((name) => [name, signalUrl(place, name)]));
 }
 

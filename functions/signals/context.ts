@@ -1,6 +1,7 @@
 import type { ReceiveContext } from '../engine/receive.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { JournalStore } from '../tasks/table/journal-items.ts';
+import type { SignalPlaceStore } from '../tasks/table/signal-places.ts';
 
 /** What people read on the page, made at synth. */
 export interface Shown {
@@ -13,6 +14,7 @@ export interface Shown {
 /** What the function needs from outside. Tests replace single members. */
 export interface SignalsContext extends ReceiveContext {
   readonly journal: Pick<JournalStore, 'readEntry'>;
+  readonly places: Pick<SignalPlaceStore, 'readPlace'>;
   /** Questions and schemas that are too large for the table. */
   readonly values: Pick<ResultStore, 'get'>;
   readonly shown: Shown;

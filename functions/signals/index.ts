@@ -5,6 +5,7 @@ import { logEvent } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { journalStore } from '../tasks/table/journal-items.ts';
+import { signalPlaceStore } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import type { Shown, SignalRequest, SignalsContext } from './context.ts';
 import { serve } from './serve.ts';
@@ -30,6 +31,7 @@ function createContext(shown: Shown, env: NodeJS.ProcessEnv): SignalsContext {
   return {
     store: taskStore(db, table, 'signals'),
     journal: journalStore(db, table),
+    places: signalPlaceStore(db, table),
     inputs: inputStore(objects),
     values: objects,
     shown,

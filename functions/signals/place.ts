@@ -1,22 +1,21 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { TaskKey } from '../tasks/record.ts';
-import { nameIn, ownerIn, signalMac } from '../tasks/waits/signal-url.ts';
+import { nameIn, signalMac, signalPlace } from '../tasks/waits/signal-url.ts';
 
 /** One wait of one task, as the path of a request names it. */
-export interface Place extends TaskKey {
+export interface Place {
+  readonly place: string;
   readonly name: string;
   readonly mac: string;
 }
 
-const OWNER = /^(owner|session|task)-[0-9a-z]{1,64}$/;
-const TASK = /^[0-9a-z_]{36,64}$/;
+const PLACE = /^[A-Za-z0-9_-]{22}$/;
 const MAC = /^[A-Za-z0-9_-]{43}$/;
 
 /** The place that a path names. Undefined: this server makes no such URL. */
 export function placeOf(path: Readonly<Record<string, string | undefined>>): Place | undefined {
-  const { owner = '', taskId = '', name = '', mac = '' } = path;
-  if (!OWNER.test(owner) || !TASK.test(taskId) || name === '' || !MAC.test(mac)) return undefined;
-  return { owner: ownerIn(owner), taskId, name: nameIn(name), mac };
+  const { place = '', name = '', mac = '' } = path;
+  if (!PLACE.test(place) || name === '' || !MAC.test(mac)) return undefined;
+  return { place, name: nameIn(name), mac };
 }
 
 /** Takes the place of a key that is missing, so that the answer takes as long. */
@@ -24,8 +23,8 @@ const NO_KEY = 'x'.repeat(22);
 /** Both sides of a comparison have this length, whatever came. */
 const digest = (text: string): Buffer => createHmac('sha256', NO_KEY).update(text).digest();
 
-/** Whether the URL was made with this key: the `hookKey` of the record. */
-export function isKey(key: string | undefined, { name, mac }: Place): boolean {
-  const right = timingSafeEqual(digest(signalMac(key ?? NO_KEY, name)), digest(mac));
-  return right && key !== undefined;
+/** Whether the URL was made with this key: the `hookKey` of the record. A tool can write a place, but not know its key. */
+export function isKey(key: string | undefined, { place, name, mac }: Place): boolean {
+  const made = `${signalPlace(key ?? NO_KEY)}/${signalMac(key ?? NO_KEY, name)}`;
+  return timingSafeEqual(digest(made), digest(`${place}/${mac}`)) && key !== undefined;
 }

@@ -14,7 +14,7 @@ import { receiveWebhook } from './webhook.ts';
 
 /**
  * Answers one request to the URL of a link or a webhook (docs/architecture/requests.md, "Signals"). A URL that this server has not
- * made costs one read, of the record that it names, and learns nothing. Never logs a URL.
+ * made costs one read, of the place that it names, and learns nothing. Never logs a URL.
  */
 export async function serve(request: SignalRequest, context: SignalsContext): Promise<SignalReply> {
   const reply = await answer(request, context).catch((error: unknown) => refusal(request, refusedFor(error, context)));
@@ -50,8 +50,10 @@ const notOffered = (allow: string): Refused =>
 async function find({ path }: SignalRequest, context: SignalsContext): Promise<Found> {
   const place = placeOf(path);
   if (place === undefined) throw notFound();
+  const key = await context.places.readPlace(place.place);
+  if (key === undefined) throw notFound();
   const now = context.now();
-  const stored = await context.store.get(place);
+  const stored = await context.store.get(key);
   // The key comes first: what else is done with a record takes time.
   if (!isKey(stored?.hookKey, place) || stored === undefined || asOf(stored, now) === undefined) throw notFound();
   const wait = await readWait(stored, place.name, context);

@@ -19,6 +19,8 @@ export const SORT_KEYS = {
   session: '#session',
   streams: '#streams',
   refused: '#refused',
+  /** In a partition of its own: which task a place of links is of. */
+  task: '#task',
 } as const;
 /** Comes after all sort keys above, and before every id of a task. */
 export const BEFORE_TASKS = '$';
@@ -31,6 +33,8 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
  * partition key, and the credentials of a tool may only write here.
  */
 export const PROGRESS_PARTITION = 'progress#';
+/** The partitions of the places of links and webhooks. A run writes them, too. */
+export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 

@@ -45,7 +45,7 @@ export interface TaskContext {
 }
 
 export interface SignalPlace {
-  /** `<public URL>/signals/<owner>/<taskId>` */
+  /** `<public URL>/signals` */
   readonly url: string;
   /** A random text, which only the runs of the task get. */
   readonly key: string;

@@ -34,7 +34,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     if (ending.begun()) throw new RoundEnd();
   };
   const spare = spareOf(clock, task);
-  const waits = openWaits({ event, journal, ending, clock, signal, spare });
+  const waits = openWaits({ event, journal, port: context.journal, ending, clock, signal, spare });
   /** How long the longest step of this run has taken, in ms: the next one may take as long. */
   let longest = 0;
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */

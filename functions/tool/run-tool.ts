@@ -158,7 +158,7 @@ function answer(key: string, question: InputRequest, { answers = {}, accepts = A
 }
 
 /** What the URLs of links and webhooks are made of in tests. */
-const PLACE = { url: 'https://server.example/signals/test/test', key: 'test' };
+const PLACE = { url: 'https://server.example/signals', key: 'test' };
 const CRASH = Symbol('The run died');
 const anyTask = { taskId: 'test', owner: 'test', table: 'test', results: 'test', round: 1, attempt: 0, deadline: 0 };
 

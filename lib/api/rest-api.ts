@@ -47,7 +47,7 @@ export const STAGE_URL = `https://{api}.execute-api.{region}.{suffix}/${STAGE}`;
 /** The path of links and webhooks. */
 export const SIGNALS = 'signals';
 /** What is behind it: `functions/signals/place.ts`. */
-const SIGNAL_PATH = ['{owner}', '{taskId}', '{name}', '{mac}'];
+const SIGNAL_PATH = ['{place}', '{name}', '{mac}'];
 /** Methods with their own limits. API Gateway takes no limits for `ANY`. */
 const SIGNAL_METHODS = ['GET', 'HEAD', 'POST'];
 /** Requests a second of each of them, so that a flood of them leaves Lambda and the table to clients. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Task, ToolEvent } from '../../functions/tool/index.ts';
 import { clientConfig } from '../../local/test/fixture.ts';
@@ -72,6 +72,8 @@ interface Vector {
   readonly items?: Readonly<Record<string, object>>;
   /** What some values hold, among other members. */
   readonly parsed?: Readonly<Record<string, object>>;
+  /** The place of its links, which has the key of its task in the end. */
+  readonly place?: string;
 }
 interface Played {
   readonly ends?: object | null;
@@ -211,7 +213,7 @@ const OUTCOMES = ['value', 'refused', 'usage', 'error', 'dies'];
 
 /** Tries each vector on a task of its own. @param playerOf who plays the run with this number */
 async function play(
-  { direct, stored = {}, runs, done, items = {}, parsed = {} }: Vector,
+  { direct, stored = {}, runs, done, items = {}, parsed = {}, place }: Vector,
   playerOf: (n: number) => Player,
 ) {
   const [table = '', results = ''] = [cloud().tables[0], cloud().buckets[0]];
@@ -227,6 +229,8 @@ async function play(
       new PutObjectCommand({ Bucket: results, Key, Body: String(object) }),
     );
   }
+  const ofPlace = { TableName: table, Key: { owner: `progress#signals#${place}`, taskId: '#task' } };
+  await administrator().send(new DeleteCommand(ofPlace));
   const begun: string[] = [];
   let requestState: unknown = null;
   for (const [n, { task: at, carries, signals, ends, ...run }] of runs.entries()) {
@@ -267,6 +271,11 @@ async function play(
   }
   for (const [end, value] of Object.entries(parsed)) {
     expect(JSON.parse(Items.find((one) => one.taskId === taskId + end)?.value ?? ''), end).toMatchObject(value);
+  }
+  if (place !== undefined) {
+    const { Item } = await administrator().send(new GetCommand(ofPlace));
+    expect(JSON.parse(Item?.value)).toEqual({ owner: 'o', taskId });
+    expect(Item?.expiresAt).toBeGreaterThan(task.deadline / 1_000 + 86_000);
   }
   if (direct) expect(Items).toEqual([]);
 }

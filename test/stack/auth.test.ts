@@ -35,7 +35,7 @@ function methods(template: Template) {
   return all.sort();
 }
 
-const SIGNALS = '/signals/{owner}/{taskId}/{name}/{mac}';
+const SIGNALS = '/signals/{place}/{name}/{mac}';
 
 describe('oauth', () => {
   const template = Template.fromStack(makeStack(protectedBy, { publicUrl }, ['ops:deploy']));

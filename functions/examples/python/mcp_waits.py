@@ -3,15 +3,17 @@
 import base64
 import hashlib
 import hmac
+import json
 import math
 import re
 import time
 from datetime import datetime, timedelta, timezone
 
-from mcp_journal import journal_of
+from mcp_journal import journal_of, write
 
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
+PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
 
 class RoundEnd(BaseException):
@@ -85,9 +87,16 @@ class _Signalled:
         place = event["task"].get("signals")
         if place is None:
             raise ValueError("%s needs a URL of the server, which this task does not have: call the tool again" % label)
-        wait = _stored(event, kind, label, name, lambda: {"until": _end(event, label, within), **more})
+        part = _encoded(_mac(place["key"], PLACE)[:16])
+
+        def make():
+            made = {"until": _end(event, label, within), **more}
+            _write_place(event["task"], part)
+            return made
+
+        wait = _stored(event, kind, label, name, make)
         self._event, self._kind, self._name, self.until = event, kind, name, wait["until"]
-        self.url = "%s/%s/%s" % (place["url"], _part(name), _encoded(_mac(place["key"], name)))
+        self.url = "%s/%s/%s/%s" % (place["url"], part, _part(name), _encoded(_mac(place["key"], name)))
 
     def _wanted(self, member):
         signal = (self._event.get("signals") or {}).get(self._name)
@@ -182,6 +191,12 @@ def _now():
 
 def _ms(duration):
     return math.ceil(duration / timedelta(milliseconds=1))
+
+
+def _write_place(task, part):
+    """Stores which task the links and webhooks of a place are of. Keeps the first one."""
+    value = json.dumps({"owner": task["owner"], "taskId": task["taskId"]})
+    write({**task, "owner": "signals#" + part, "taskId": "#task"}, "", ("value",), {"value": {"S": value}})
 
 
 def _mac(key, name):

@@ -9,13 +9,14 @@ import { isKnown, known } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
+import { type SignalPlaceStore, signalPlaceStore } from './signal-places.ts';
 import { statusShard } from './status-index.ts';
 import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
  * The only place that holds DynamoDB expressions for tasks (docs/architecture/README.md, "Rules of the code"). Those for other
- * items are in `progress-item.ts`, `journal-items.ts`, `run-items.ts`, `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in
- * `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
+ * items are in `progress-item.ts`, `journal-items.ts`, `run-items.ts`, `signal-places.ts`, `session-notes.ts`, `open-task-slots.ts` and
+ * `stream-count.ts`; for the index in `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
  */
 export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */
@@ -55,7 +56,7 @@ export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, St
 }
 
 /** What a tool's run needs of the store. The bundle of a tool holds only this part. */
-export interface RunStore extends ProgressStore, JournalStore {
+export interface RunStore extends ProgressStore, JournalStore, SignalPlaceStore {
   /** What a run may read of its task. */
   readStatus(key: TaskKey): Promise<Pick<TaskRecord, (typeof STATUS)[number]> | undefined>;
 }
@@ -66,6 +67,7 @@ export function runStore(db: DynamoDb, table: string): RunStore {
   return {
     ...progressStore(db, table),
     ...journalStore(db, table),
+    ...signalPlaceStore(db, table),
     async readStatus(key) {
       const get: GetInput = {
         TableName: table,

@@ -1,9 +1,16 @@
 import { createHmac } from 'node:crypto';
 import type { SignalPlace } from '../tool-contract.ts';
 
-/** The URL of a link or webhook. It names one wait of one task, and only who has the key can make it. */
+/** The URL of a link or webhook. It names one wait of one task without the task's id, and only who has the key can make it. */
 export const signalUrl = ({ url, key }: SignalPlace, name: string): string =>
-  `${url}/${pathPart(name)}/${signalMac(key, name)}`;
+  `${url}/${signalPlace(key)}/${pathPart(name)}/${signalMac(key, name)}`;
+
+/** Longer than any name of a wait: so no HMAC of a name is one of this text. */
+export const PLACE_TEXT = 'mcp-task-server: the place of a task among the links and webhooks of its server';
+
+/** The first part: 128 bits, the same in each run of the task, which say nothing about the task. */
+export const signalPlace = (key: string): string =>
+  createHmac('sha256', key).update(PLACE_TEXT).digest().subarray(0, 16).toString('base64url');
 
 /** The last part of that URL: an HMAC-SHA256 of the name under the text of the key, as base64url. */
 export const signalMac = (key: string, name: string): string =>
@@ -19,7 +26,3 @@ const pathPart = (name: string): string =>
 /** The name in that part of a path. */
 export const nameIn = (part: string): string =>
   part.startsWith('~') ? Buffer.from(part.slice(1), 'base64url').toString() : part;
-
-/** The owner of a task in the path before it. No letter of an owner is a dash. */
-export const ownerPart = (owner: string): string => owner.replace('#', '-');
-export const ownerIn = (part: string): string => part.replace('-', '#');

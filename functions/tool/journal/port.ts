@@ -13,6 +13,8 @@ export interface JournalPort {
    * @param before also replaces an entry that this run has begun. @default none
    */
   write(task: TaskContext, entry: Entry, before?: string): Promise<Entry | undefined>;
+  /** Stores which task the links and webhooks of a place are of. */
+  writePlace(task: TaskContext, place: string): Promise<void>;
   /** The JSON text of a value that lies apart. Throws StepLost. */
   largeValue(task: TaskContext, entry: Entry): Promise<string>;
 }
@@ -33,6 +35,7 @@ export function memoryJournal(reported: () => StoredJournal['reported'] = () => 
       entries.set(keyOf(entry), entry);
       return entry;
     },
+    writePlace: async () => {},
     largeValue: async (_task, { value = 'null' }) => value,
   };
 }

@@ -39,6 +39,9 @@ export const storedJournal: JournalPort = {
       throw error;
     }
   },
+  async writePlace(task, place) {
+    await (await storeOf(task)).writePlace(runKeyOf(task), place);
+  },
   async largeValue(task, { name, bytes = 0, sha256 = '' }) {
     const { owner, taskId, results } = task;
     const text = await bucketStore(results)

@@ -1,10 +1,11 @@
 import { limits } from '../../tasks/limits.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { InputRequest, Signal, StoredWait, ToolEvent } from '../../tasks/tool-contract.ts';
-import { signalUrl } from '../../tasks/waits/signal-url.ts';
+import { signalPlace, signalUrl } from '../../tasks/waits/signal-url.ts';
 import type { Clock } from '../clock.ts';
 import { ToolError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { JournalPort } from '../journal/port.ts';
 import { fitting } from '../questions.ts';
 import { type InputSchema, isStandardSchema, jsonSchemaOf, parsedBy } from '../schema.ts';
 import { type Duration, endOf, msOf, type Until } from './duration.ts';
@@ -15,6 +16,7 @@ import type { TimedOut, WebhookOptions, Within } from './signals.ts';
 export interface WaitingRun {
   readonly event: ToolEvent;
   readonly journal: Journal;
+  readonly port: Pick<JournalPort, 'writePlace'>;
   readonly ending: Ending;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -43,7 +45,7 @@ export type Waits = ReturnType<typeof openWaits>;
 export const canWait = ({ task }: ToolEvent): boolean => task?.envelope === 1;
 
 /** The waits of one run: what the task waits for, by names. */
-export function openWaits({ event, journal, ending, clock, signal, spare }: WaitingRun) {
+export function openWaits({ event, journal, port, ending, clock, signal, spare }: WaitingRun) {
   const names = new Set<string>();
   const { task } = event;
   const deadline = task?.taskDeadline ?? task?.deadline ?? Number.POSITIVE_INFINITY;
@@ -63,11 +65,16 @@ export function openWaits({ event, journal, ending, clock, signal, spare }: Wait
   }
 
   /** Stores a wait once for all runs of the task, and returns what is stored. A call without a task stores none. */
-  async function stored<K extends StoredWait['kind']>(kind: K, label: string, name: string, make: () => StoredOf<K>) {
+  async function stored<K extends StoredWait['kind']>(
+    kind: K,
+    label: string,
+    name: string,
+    make: () => StoredOf<K> | Promise<StoredOf<K>>,
+  ) {
     if (names.has(name)) throw new Error(`${label} comes twice in one run: give each wait its own name`);
     names.add(name);
     try {
-      if (!canWait(event)) return make();
+      if (!canWait(event)) return await make();
       const found = await ending.decide(journal.once('wait', name, make));
       if (isObject(found) && found.kind === kind && Number.isFinite(found.until))
         return found as unknown as StoredOf<K>;
@@ -87,7 +94,7 @@ export function openWaits({ event, journal, ending, clock, signal, spare }: Wait
     }
   }
 
-  /** The wait for a signal, with its URL. It is stored first: so an early signal finds it. */
+  /** The wait for a signal, with its URL. The place and the wait are stored first: so an early signal finds them. */
   async function signalled<K extends 'link' | 'webhook'>(
     kind: K,
     name: string,
@@ -97,10 +104,14 @@ export function openWaits({ event, journal, ending, clock, signal, spare }: Wait
     const label = `${kind === 'link' ? 'Link' : 'Webhook'} '${name}'`;
     if (!canWait(event)) throw new ToolError(`${label} needs a task: call the tool as a task`);
     const place = task?.signals;
-    if (place === undefined) {
+    if (task === undefined || place === undefined) {
       throw new ToolError(`${label} needs a URL of the server, which this task does not have: call the tool again`);
     }
-    const wait = await stored(kind, label, name, () => make(label, endInTime(label, within)));
+    const wait = await stored(kind, label, name, async () => {
+      const made = make(label, endInTime(label, within));
+      await port.writePlace(task, signalPlace(place.key));
+      return made;
+    });
     const signals = event.signals ?? {};
     const signal = Object.hasOwn(signals, name) ? signals[name] : undefined;
     /** Returns what has come, or ends the round. */

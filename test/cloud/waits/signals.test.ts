@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { ownerPart, signalUrl } from '../../../functions/tasks/waits/signal-url.ts';
+import { signalUrl } from '../../../functions/tasks/waits/signal-url.ts';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
 import { ended, modernRequest, poll } from '../../support/clients.ts';
 import { useAssembly } from '../../support/cloud.ts';
@@ -18,8 +18,8 @@ async function waiting(waits: object, more: object = {}) {
 
 /** The URL of a wait, as its tool makes it. */
 async function urlOf(taskId: string, name: string): Promise<string> {
-  const { owner, hookKey = '' } = await stored(taskId);
-  return signalUrl({ url: `${cloud().url}/signals/${ownerPart(owner)}/${taskId}`, key: hookKey }, name);
+  const { hookKey = '' } = await stored(taskId);
+  return signalUrl({ url: `${cloud().url}/signals`, key: hookKey }, name);
 }
 
 async function send(to: string, body: unknown, headers: Record<string, string> = {}) {
@@ -50,7 +50,7 @@ test('a webhook: the POST of another system begins the next round, which gets it
         rounds: [1, 2],
         signals: { trained: { body: { model: 's3://m', loss: 0.25 }, at: expect.any(Number) } },
         // The tool makes the same URL.
-        place: { url: to.split('/').slice(0, -2).join('/') },
+        place: { url: to.split('/').slice(0, -3).join('/') },
       },
     },
   });
@@ -60,9 +60,15 @@ test('a webhook: the POST of another system begins the next round, which gets it
 test('a link: a person reads what is asked, answers the form, and the next round gets the answer', async () => {
   const taskId = await waiting({ approval: LINK });
   const to = await urlOf(taskId, 'approval');
+  // The id is the key to the whole task here: who has the link finds it neither as text nor in its bytes.
+  const { owner } = await stored(taskId);
+  const parts = to.split('/').slice(-3);
+  const read = [to, ...parts.map((part) => Buffer.from(part, 'base64url').toString('latin1'))].join();
+  for (const secret of [taskId.slice(-12), owner.slice(-12)]) expect(read).not.toContain(secret);
   const page = await fetch(to);
   const shown = await page.text();
   expect(page.status).toBe(200);
+  expect(shown).not.toContain(taskId);
   expect(shown).toContain('Wait approval?');
   const style = /<style>([^<]*)<\/style>/.exec(shown)?.[1] ?? '';
   const hash = createHash('sha256').update(style).digest('base64');
@@ -94,11 +100,12 @@ test('a wait that is over: the next round gets that, and the link is gone', asyn
   expect((await form(to, { action: 'decline' })).status).toBe(410);
 });
 
-test('a tampered or foreign URL is 404 after one read, as is one of no task', async () => {
+test('a tampered or foreign URL is 404 after two reads, one of no task after one', async () => {
   const [taskId, other] = [await waiting({ a: LINK }), await waiting({ a: LINK })];
   const to = await urlOf(taskId, 'a');
   const flipped = to.slice(0, -1) + (to.endsWith('A') ? 'B' : 'A');
-  const gone = to.replaceAll(taskId, taskId.replace(/.{4}$/, 'zzzz'));
+  const place = to.split('/').at(-3) ?? '';
+  const gone = to.replace(place, `${place.slice(0, -4)}zzzz`);
   const ofOther = to.replace(/[^/]+$/, (await urlOf(other, 'a')).split('/').at(-1) ?? '');
   const answers: string[] = [];
   for (const wrong of [flipped, gone, ofOther, to.replace('/a/', '/b/')]) {
@@ -109,7 +116,7 @@ test('a tampered or foreign URL is 404 after one read, as is one of no task', as
       const calls = cloud()
         .calls.since(mark)
         .filter(({ caller }) => caller.startsWith('ServerSignals'));
-      expect(calls.map(({ operation }) => operation)).toEqual(['GetItem']);
+      expect(calls.map(({ operation }) => operation)).toEqual(wrong === gone ? ['GetItem'] : ['GetItem', 'GetItem']);
     }
   }
   expect(new Set(answers).size).toBe(1);

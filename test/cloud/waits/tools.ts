@@ -1,4 +1,5 @@
 import type { Envelope, ToolEvent } from '../../../functions/tasks/tool-contract.ts';
+import { signalPlace } from '../../../functions/tasks/waits/signal-url.ts';
 import { storeOf } from '../../../functions/tool/run-store.ts';
 
 const elicit = {
@@ -40,7 +41,10 @@ export async function handler({
     const question = { method: 'elicitation/create', params: { message: `Wait ${name}?`, requestedSchema } };
     if (kind !== 'link' && kind !== 'webhook') continue;
     const value = JSON.stringify({ kind, until, ...(kind === 'link' ? { question } : { schema }) });
-    if (task) await (await storeOf(task)).writeEntry(task, { kind: 'wait', name, value });
+    if (task?.signals === undefined) continue;
+    const store = await storeOf(task);
+    await store.writePlace(task, signalPlace(task.signals.key));
+    await store.writeEntry(task, { kind: 'wait', name, value });
   }
   if (rounds[round - 1] === undefined) {
     const bytes = JSON.stringify(args).length;

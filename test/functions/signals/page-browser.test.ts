@@ -23,11 +23,11 @@ describe.skipIf(CHROMIUM === undefined)('the page of a link in Chromium, on a ph
   let server: Server;
   beforeAll(async () => {
     server = createServer(async (request, response) => {
-      const [, owner, taskId, name, mac] = (request.url ?? '').split('/');
+      const [, place, name, mac] = (request.url ?? '').split('/');
       let body = '';
       for await (const chunk of request) body += chunk;
       const headers = Object.fromEntries(Object.entries(request.headers).map(([key, value]) => [key, String(value)]));
-      const path = { owner, taskId, name, mac };
+      const path = { place, name, mac };
       const reply = await serve({ method: request.method ?? '', path, headers, body }, set.context);
       response.writeHead(reply.status, reply.headers).end(reply.body);
     });
@@ -48,8 +48,8 @@ describe.skipIf(CHROMIUM === undefined)('the page of a link in Chromium, on a ph
     await page.setJavaScriptEnabled(true);
     await page.setViewport({ width: 360, height: 740, deviceScaleFactor: 2 });
     await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
-    const { owner, taskId, name, mac } = set.pathOf(task, 'approval');
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${owner}/${taskId}/${name}/${mac}`);
+    const { place, name, mac } = set.pathOf(task, 'approval');
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${place}/${name}/${mac}`);
     return { task, page, complaints };
   }
 

@@ -5,12 +5,14 @@ import { limits } from '../../../functions/tasks/limits.ts';
 import { cancel } from '../../../functions/tasks/transitions/end.ts';
 import { DAY, LINK, linkOf, setup, T0, webhookOf, YES } from './support.ts';
 
+/** A place that no key makes. */
+const FORGED = 'F'.repeat(22);
 const SCHEMA = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
 
-test('100,000 URLs that this server has not made: one read each, one answer, and nothing changes', async () => {
-  const { taskWith, pathOf, ask, did, engine, pass } = setup();
+test('100,000 URLs that this server has not made: one answer, two reads at most, no change', async () => {
+  const { taskWith, pathOf, forge, ask, did, engine, pass } = setup();
   const task = await taskWith({ a: LINK, b: webhookOf() });
-  const foreign = await taskWith({ a: LINK }, { hookKey: 'another' });
+  const foreign = pathOf(await taskWith({ a: LINK }), 'a');
   const old = await taskWith({ a: LINK });
   engine.records.set({ ...engine.records.get(old.taskId), ttl: 1 } as typeof old);
   pass(5);
@@ -24,13 +26,14 @@ test('100,000 URLs that this server has not made: one read each, one answer, and
   const wrong = [
     tampered,
     () => ({ ...right, mac: randomBytes(32).toString('base64url') }),
-    () => ({ ...right, taskId: foreign.taskId }),
+    () => ({ ...right, place: foreign.place }),
     () => ({ ...right, name: 'b' }),
     () => pathOf(old, 'a'),
-    () => ({ ...right, mac: pathOf(foreign, 'a', 'another').mac }),
-    (i: number) => ({ ...right, taskId: `${right.taskId.slice(0, -4)}zz${String(i % 100).padStart(2, '0')}` }),
-    () => ({ ...right, owner: 'owner-b2' }),
+    () => ({ ...right, mac: foreign.mac }),
+    () => ({ ...right, place: FORGED }),
+    () => ({ ...right, place: randomBytes(16).toString('base64url') }),
   ];
+  await forge(FORGED, task);
   const before = JSON.stringify([...engine.table.items()]);
   const answers = new Set<string>();
   did.length = 0;
@@ -43,16 +46,17 @@ test('100,000 URLs that this server has not made: one read each, one answer, and
     );
   }
   expect([...answers].map((answer) => JSON.parse(answer).status)).toEqual([404]);
-  expect(did).toHaveLength(100_000);
-  expect(new Set(did)).toEqual(new Set(['get']));
+  expect(did.filter((one) => one === 'readPlace')).toHaveLength(100_000);
+  // A place that is not there is the last of the eight.
+  expect(did.filter((one) => one === 'get')).toHaveLength(87_500);
+  expect(did).toHaveLength(187_500);
   expect(JSON.stringify([...engine.table.items()])).toBe(before);
   expect((await ask(right)).status).toBe(200);
 }, 120_000);
 
 test.each([
-  ['an owner of another form', { owner: 'probe-1' }],
-  ['the partition of reports', { owner: 'progress#owner#a1' }],
-  ['a task id of another form', { taskId: '../x' }],
+  ['a place that is too short', { place: 'abc' }],
+  ['a place of other letters', { place: '#'.repeat(22) }],
   ['a key that is too short', { mac: 'abc' }],
   ['no name', { name: '' }],
 ])('a path with %s is 404 without a read', async (_what, more) => {
@@ -61,6 +65,26 @@ test.each([
   did.length = 0;
   expect((await ask({ ...path, ...more })).status).toBe(404);
   expect(did).toEqual([]);
+});
+
+test.each([
+  ['no record', { owner: 'owner#a1', taskId: 'x'.repeat(36) }, ['readPlace', 'get']],
+  ['a partition of reports', { owner: 'progress#owner#a1', taskId: 'x'.repeat(36) }, ['readPlace']],
+  ['an item that is no task', { owner: 'owner#a1', taskId: '#slots#1' }, ['readPlace']],
+])('a place that a tool points to %s is 404', async (_what, key, reads) => {
+  const { taskWith, pathOf, forge, ask, did } = setup();
+  const right = pathOf(await taskWith({ a: LINK }), 'a');
+  await forge(FORGED, key);
+  did.length = 0;
+  expect((await ask({ ...right, place: FORGED })).status).toBe(404);
+  expect(did).toEqual(reads);
+});
+
+test('a tool cannot take the place of the links of another task', async () => {
+  const { taskWith, pathOf, forge, get } = setup();
+  const [task, own] = [await taskWith({ a: LINK }), await taskWith({ a: LINK })];
+  await forge(pathOf(task, 'a').place, own);
+  expect((await get(task)).status).toBe(200);
 });
 
 test('a task of an older release has no key, so no URL opens it', async () => {
@@ -85,7 +109,7 @@ test('a GET or HEAD changes nothing, however often a mail scanner sends it', asy
     expect((await get(task)).status).toBe(200);
     expect(await ask(pathOf(task, 'a'), { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   }
-  expect(new Set(did)).toEqual(new Set(['get', 'readEntry']));
+  expect(new Set(did)).toEqual(new Set(['readPlace', 'get', 'readEntry']));
   expect(JSON.stringify([...engine.table.items()])).toBe(before);
 });
 

@@ -1,13 +1,14 @@
 import type { Shown, SignalRequest, SignalsContext } from '../../../functions/signals/context.ts';
 import { serve } from '../../../functions/signals/serve.ts';
-import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import type { TaskRecord } from '../../../functions/tasks/record.ts';
+import { newHookKey, newTaskKey } from '../../../functions/tasks/ids.ts';
+import type { TaskKey, TaskRecord } from '../../../functions/tasks/record.ts';
 import { journalStore } from '../../../functions/tasks/table/journal-items.ts';
+import { signalPlaceStore } from '../../../functions/tasks/table/signal-places.ts';
 import type { StoredWait } from '../../../functions/tasks/tool-contract.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { after } from '../../../functions/tasks/transitions/change.ts';
 import { finish } from '../../../functions/tasks/transitions/end.ts';
-import { ownerPart, signalUrl } from '../../../functions/tasks/waits/signal-url.ts';
+import { signalPlace, signalUrl } from '../../../functions/tasks/waits/signal-url.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
 export const T0 = Date.UTC(2036, 0, 15, 12);
@@ -37,6 +38,7 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
   const engine = memoryEngine(() => now, 'signals');
   const logged: unknown[] = [];
   const journal = journalStore(engine.dynamoDb, TABLE);
+  const places = signalPlaceStore(engine.dynamoDb, TABLE);
   const did = engine.did;
   const context: SignalsContext = {
     store: engine.store,
@@ -44,6 +46,12 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
       readEntry(...asked) {
         did.push('readEntry');
         return journal.readEntry(...asked);
+      },
+    },
+    places: {
+      readPlace(place) {
+        did.push('readPlace');
+        return places.readPlace(place);
       },
     },
     inputs: engine.inputs,
@@ -54,13 +62,18 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
     sleep: async () => {},
   };
 
+  /** What any tool can write: that a place is of this task. */
+  const forge = (place: string, key: TaskKey) =>
+    places.writePlace({ ...key, round: 1, deadline: T0 + 300 * DAY }, place);
+
   /** A task in round 1, whose tool has stored these waits, and waits for them unless `works`. */
-  async function taskWith(waits: Readonly<Record<string, StoredWait>>, { works = false, hookKey = 'key' } = {}) {
+  async function taskWith(waits: Readonly<Record<string, StoredWait>>, { works = false, hookKey = newHookKey() } = {}) {
     const record: TaskRecord = create(
       newTaskKey({ kind: 'verified', key: 'owner#a1' }, now),
       { ...task, hookKey },
       now,
     );
+    await forge(signalPlace(hookKey), record);
     for (const [name, wait] of Object.entries(waits)) {
       await journal.writeEntry(
         { ...record, deadline: record.deadlineAt },
@@ -74,15 +87,15 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
   }
 
   /** The parts of the path of a wait. */
-  function pathOf({ owner, taskId }: TaskRecord, name: string, key = 'key') {
-    const [part = '', mac = ''] = signalUrl({ url: '', key }, name).split('/').slice(-2);
-    return { owner: ownerPart(owner), taskId, name: part, mac };
+  function pathOf({ hookKey: key = '' }: TaskRecord, name: string) {
+    const [place = '', part = '', mac = ''] = signalUrl({ url: '', key }, name).split('/').slice(-3);
+    return { place, name: part, mac };
   }
   const ask = (path: SignalRequest['path'], more: Partial<SignalRequest> = {}) =>
     serve({ method: 'GET', headers: {}, body: '', ...more, path }, context);
 
   return {
-    ...{ engine, context, logged, did, taskWith, pathOf, ask },
+    ...{ engine, context, logged, did, taskWith, pathOf, forge, ask },
     stored: ({ taskId }: TaskRecord) => engine.records.get(taskId) as TaskRecord,
     pass: (ms: number) => {
       now += ms;

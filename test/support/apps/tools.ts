@@ -106,7 +106,7 @@ const chargeAndWait = defineTool(
     const form = elicitForm('Charge?', { name: { type: 'string' } });
     const approval = await task.link('approval', form, { within: { seconds } });
     const paid = await task.webhook('paid', { within: { seconds } });
-    const urls = JSON.stringify({ approval: approval.url, paid: paid.url });
+    const urls = JSON.stringify({ taskId: task.id, approval: approval.url, paid: paid.url });
     await task.step('give away', () => appendFile(`${file}.urls`, `${urls}\n`));
     await task.sleep('nap', { seconds: nap });
     const charged = await task.step('charge', () => charge(file), { atMostOnce: true }).catch(interrupted);

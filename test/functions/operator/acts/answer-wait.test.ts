@@ -114,7 +114,7 @@ test('show says who is waited for, and until when; the link only with the right 
     { name: 'approval', kind: 'link', until },
     { name: 'trained', kind: 'webhook', until, signalled: true },
   ]);
-  const place = { url: `https://mcp.example.com/signals/owner-o/${KEY.taskId}`, key: 'k' };
+  const place = { url: 'https://mcp.example.com/signals', key: 'k' };
   const { payload } = (await show(KEY, true, context)) as Story;
   expect(payload?.links).toEqual({ approval: signalUrl(place, 'approval') });
   expect(payload?.questions).toEqual({ approval: { method: 'elicitation/create', params: form } });

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
-import { nameIn, ownerIn, ownerPart, signalMac, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { nameIn, PLACE_TEXT, signalMac, signalPlace, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 
-const place = { url: 'https://mcp.example.com/signals/owner-x/t', key: 'k' };
+const place = { url: 'https://mcp.example.com/signals', key: 'k' };
 
 test('the URL of a wait names it, where its name is of plain letters', () => {
-  expect(signalUrl(place, 'approval_2-b')).toBe(`${place.url}/approval_2-b/${signalMac('k', 'approval_2-b')}`);
+  expect(signalUrl(place, 'approval_2-b')).toBe(
+    `${place.url}/${signalPlace('k')}/approval_2-b/${signalMac('k', 'approval_2-b')}`,
+  );
   // echo -n approval | openssl dgst -sha256 -hmac k -binary | basenc --base64url
   expect(signalMac('k', 'approval')).toHaveLength(43);
 });
@@ -19,6 +22,8 @@ test.each(['..', '.', 'a/b', '50%25', 'naïve ключ 鍵 🔑', '~', '~YQ', 'a
   },
 );
 
-test('an owner has one place in a path', () => {
-  for (const owner of ['owner#abc1', 'session#0z', 'task#x']) expect(ownerIn(ownerPart(owner))).toBe(owner);
+test('the place of a task is of its key alone, and no name of a wait has its HMAC', () => {
+  expect(signalPlace('k')).toBe('YihehJD7QxpNUFaAj1ZlrA');
+  expect(signalPlace('l')).not.toBe(signalPlace('k'));
+  expect(PLACE_TEXT.length).toBeGreaterThan(limits.waits.name);
 });

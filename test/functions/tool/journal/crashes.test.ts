@@ -24,6 +24,7 @@ function mortal(port: JournalPort, at: number | undefined, when: 'before' | 'aft
     read: (...given) => call(() => port.read(...given)),
     entry: (...given) => call(() => port.entry(...given)),
     write: (...given) => call(() => port.write(...given)),
+    writePlace: (...given) => call(() => port.writePlace(...given)),
     largeValue: (...given) => call(() => port.largeValue(...given)),
   };
   return { journal, died, calls: () => calls };

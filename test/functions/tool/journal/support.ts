@@ -44,6 +44,9 @@ export function sharedTable(more: Partial<JournalPort> = {}) {
       if (written !== undefined) stored[entry.name] = written;
       return written;
     },
+    async writePlace(_task, place) {
+      calls.push(`place ${place}`);
+    },
     ...more,
   };
   const context: RunContext = {

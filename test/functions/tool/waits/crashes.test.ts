@@ -8,7 +8,7 @@ import { event, onExpress, onStandard, sharedTable, toolOf } from '../journal/su
 import { DAY, NOON, SECOND } from './support.ts';
 
 const DEAD = Symbol('dead');
-const PLACE = { url: 'https://mcp.example/signals/user-o/t', key: 'k' };
+const PLACE = { url: 'https://mcp.example/signals', key: 'k' };
 const ANSWER: Signal = { action: 'accept', content: { ok: true }, at: 1 };
 const ask = elicitForm('Buy it?', { ok: { type: 'boolean' } });
 
@@ -39,6 +39,7 @@ function watched(port: JournalPort, n: number, when: 'before' | 'after', at: () 
     read: (...given) => call(() => port.read(...given)),
     entry: (...given) => call(() => port.entry(...given)),
     write: (...given) => call(() => port.write(...given)),
+    writePlace: (...given) => call(() => port.writePlace(...given)),
     largeValue: (...given) => call(() => port.largeValue(...given)),
   };
 }

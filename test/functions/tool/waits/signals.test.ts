@@ -1,12 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { signalMac, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
+import { signalMac, signalPlace, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 import { elicitForm, elicitUrl, sample, type Task, type ToolEvent } from '../../../../functions/tool/index.ts';
 import { event, onStandard, sharedTable, toolOf } from '../journal/support.ts';
 import { DAY, MINUTE, NOON, waitingTask } from './support.ts';
 
 const ask = elicitForm('Buy it for 900?', { ok: { type: 'boolean' } });
-const place = { url: 'https://mcp.example/signals/user-o/t', key: 'k' };
+const place = { url: 'https://mcp.example/signals', key: 'k' };
 const accepted = { action: 'accept', content: { ok: true }, by: 'Ann', at: NOON } as const;
 const UNTIL = NOON + 3 * DAY;
 const within = { days: 3 };
@@ -32,7 +32,7 @@ describe('a link', () => {
     const { next, table, clock } = signalled(approves);
     const waits = { approval: { kind: 'link', until: UNTIL } };
     expect(await next()).toEqual({ requestState: { variables: {} }, waits });
-    expect(table.calls).toEqual(['write approval', 'write mail']);
+    expect(table.calls).toEqual([`place ${signalPlace('k')}`, 'write approval', 'write mail']);
     expect(JSON.parse(table.stored.approval?.value ?? '')).toEqual({ kind: 'link', until: UNTIL, question: ask });
     expect(JSON.parse(table.stored.mail?.value ?? '')).toBe(signalUrl(place, 'approval'));
     clock.time += DAY;

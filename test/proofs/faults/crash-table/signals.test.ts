@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownerPart, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
+import { signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
 import { FINISH, START, useCrashCloud } from './cloud.ts';
@@ -38,8 +38,8 @@ async function working() {
   return { taskId, end };
 }
 async function urlOf(taskId: string, name = 'a'): Promise<string> {
-  const { owner, hookKey = '' } = await stored(taskId);
-  return signalUrl({ url: `${cloud().url}/signals/${ownerPart(owner)}/${taskId}`, key: hookKey }, name);
+  const { hookKey = '' } = await stored(taskId);
+  return signalUrl({ url: `${cloud().url}/signals`, key: hookKey }, name);
 }
 /** The status of the answer. Each caller is another person, unless `by` is the same. */
 async function send(to: string, by = 'Ann', content: object = {}): Promise<number> {

@@ -41,7 +41,7 @@ export function valuesIn(
 }
 
 /** Every URL that the tool has given away, by task. */
-function givenAway(task: PlannedTask, folder: string): Readonly<Record<Wait, string>>[] {
+function givenAway(task: PlannedTask, folder: string): (Readonly<Record<Wait, string>> & Pick<Given, 'taskId'>)[] {
   try {
     const lines = readFileSync(`${filesOf(folder, task)}.urls`, 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => JSON.parse(line));
@@ -50,14 +50,18 @@ function givenAway(task: PlannedTask, folder: string): Readonly<Record<Wait, str
   }
 }
 
-/** `<public URL>/signals/<owner>/<taskId>/<name>/<mac>` */
-const taskOf = (url: string): string => new URL(url).pathname.split('/').at(-3) ?? '';
+/** One wait, and where it is answered. A URL does not tell the id of its task. */
+interface Given {
+  readonly taskId: string;
+  readonly wait: Wait;
+  readonly url: string;
+}
 
-async function send(life: Life, url: string, wait: Wait, value: string): Promise<void> {
+async function send(life: Life, { taskId, wait, url }: Given, value: string): Promise<void> {
   const body = wait === 'paid' ? { value } : { action: 'accept', content: { name: value } };
   for (let tries = 0; tries < TRIES; tries++) {
     const status = await post(url, body);
-    life.sent.push({ taskId: taskOf(url), wait, value, status });
+    life.sent.push({ taskId, wait, value, status });
     if (status !== undefined && !ANSWERS.includes(status)) life.wrong.push(`a signal of '${wait}' got HTTP ${status}`);
     if (isTaken(status) || status === 410) return;
     await sleep(PAUSE_MS);
@@ -94,9 +98,9 @@ export async function signalAll(life: Life, folder: string, looks = LOOKS): Prom
       continue;
     }
     const people = task.answers === 'twice at once' ? ['Ada', 'Bob'] : ['Ada'];
-    const open = urls.flatMap((all) => WAITS.map((wait) => ({ url: all[wait], wait })));
-    const left = open.filter(({ url, wait }) => !isKnown(life, taskOf(url), wait));
-    await Promise.all(left.flatMap(({ url, wait }) => people.map((value) => send(life, url, wait, value))));
+    const open = urls.flatMap((all) => WAITS.map((wait) => ({ taskId: all.taskId, wait, url: all[wait] })));
+    const left = open.filter(({ taskId, wait }) => !isKnown(life, taskId, wait));
+    await Promise.all(left.flatMap((given) => people.map((value) => send(life, given, value))));
     break;
   }
   return life.sent.length > begun;

@@ -47,6 +47,8 @@ export function whose({ service, operation, input }: Facts): Whose {
 /** Beside the tasks there are places and sessions; what a run writes, or queries, has the id of its task. */
 function ofKey({ Item, Key, ExpressionAttributeValues: values }: JsonObject): Whose {
   const taskId = text(objectOf(objectOf(Item ?? Key ?? { taskId: objectOf(values)[':taskId'] }).taskId).S);
+  // The place of links: a read of it says no task.
+  if (taskId === '#task') return { taskId: text(parsed(objectOf(objectOf(values)[':value']).S).taskId) };
   return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#(step|wait)#.*$/s, '') };
 }
 

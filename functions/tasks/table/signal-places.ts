@@ -1,0 +1,34 @@
+import { SIGNAL_PARTITION, SORT_KEYS } from '../attributes.ts';
+import type { DynamoDb } from '../aws/dynamodb.ts';
+import type { TaskKey } from '../record.ts';
+import { has, isString, parsed } from '../shape.ts';
+import { type RunKey, writeRunItem } from './run-items.ts';
+
+/** Which task the links and webhooks of a place are of (`../waits/signal-url.ts`). */
+export interface SignalPlaceStore {
+  /** Keeps the first task of a place. */
+  writePlace(run: RunKey, place: string): Promise<void>;
+  /** Strongly consistent: one read unit. Any tool of the server may have written it. */
+  readPlace(place: string): Promise<TaskKey | undefined>;
+}
+
+const isOwner = (value: unknown): boolean =>
+  isString(value) && /^(owner|session|task)#[0-9a-z]{1,64}$/.test(String(value));
+const isTask = (value: unknown): boolean => isString(value) && /^[0-9a-z_]{36,64}$/.test(String(value));
+/** Only the key of a record: the tool that wrote it could name any item. */
+const isKey = has({ owner: isOwner, taskId: isTask });
+
+export function signalPlaceStore(db: DynamoDb, table: string): SignalPlaceStore {
+  const keyOf = (place: string): TaskKey => ({ owner: SIGNAL_PARTITION + place, taskId: SORT_KEYS.task });
+  return {
+    async writePlace(run, place) {
+      const value = JSON.stringify({ owner: run.owner, taskId: run.taskId });
+      await writeRunItem(db, table, { run, Key: keyOf(place), item: { value } });
+    },
+    async readPlace(place) {
+      const { Item } = await db.get({ TableName: table, Key: keyOf(place), ConsistentRead: true });
+      const key = parsed(String(Item?.value));
+      return isKey(key) ? (key as TaskKey) : undefined;
+    },
+  };
+}
