@@ -57,7 +57,7 @@ export async function endWait(
     'body' in signal === (wait.kind === 'link')
       ? `a ${wait.kind} gets ${expected}`
       : 'action' in signal
-        ? answerProblem(question, signal)
+        ? (contentProblem(signal) ?? answerProblem(question, signal))
         : schema && bodyProblem(schema, signal.body);
   if (problem) throw new Error(`The test's signal for '${name}' would be refused: ${problem}`);
   return { ...JSON.parse(JSON.stringify(signal)), at: clock.now() };
@@ -70,3 +70,7 @@ function bodyProblem(schema: object, body: unknown): string | undefined {
   const [{ instancePath = '', message = 'is not valid' } = {}] = check.errors ?? [];
   return `the body at ${instancePath || '/'} ${message}`;
 }
+
+/** The server keeps the content of an answer that accepts, and of no other. */
+const contentProblem = ({ action, content }: { readonly action: string; readonly content?: unknown }) =>
+  action !== 'accept' && content !== undefined ? 'only an answer that accepts has content' : undefined;

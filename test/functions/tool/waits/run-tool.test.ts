@@ -45,6 +45,7 @@ describe('a test of a tool', () => {
   test.each([
     [{}, "waits for 'approval', and the test has no signal for it"],
     [{ approval: { action: 'accept', content: { ok: 'yes' } } }, "'approval' would be refused: content['ok'] must be"],
+    [{ approval: { action: 'decline', content: { ok: false } } }, 'only an answer that accepts has content'],
     [{ approval: { body: 1 } }, "'approval' would be refused: a link gets an answer"],
     [{ approval: 'timeout', paid: { action: 'decline' } }, "'paid' would be refused: a webhook gets a 'body'"],
   ] as const)('refuses what the server would refuse: %j', async (signals, message) => {
