@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storeIfLarge } from '../../../functions/tasks/results/large-result.ts';
 import type { ToolEvent, ToolReturn } from '../../../functions/tasks/tool-contract.ts';
+import { signalPlace } from '../../../functions/tasks/waits/signal-url.ts';
 import { reportProgress } from '../../../functions/tool/index.ts';
 import { openJournal } from '../../../functions/tool/journal/journal.ts';
 import { runContext } from '../../../functions/tool/run-context.ts';
@@ -30,6 +31,7 @@ export async function handler(event: ToolEvent): Promise<unknown> {
     // Too large for an item of the journal.
     const params = { ...question.params, message: `Really? ${'x'.repeat(5_000)}` };
     const asked = { kind: 'link', until, question: { ...question, params } };
+    await runContext.journal.writePlace(task, signalPlace(task.signals?.key ?? ''));
     for (const name of ['first', 'second'])
       await openJournal(event, runContext.journal).once('wait', name, () => asked);
     const wait = { kind: 'link', until };
