@@ -138,6 +138,7 @@ async function signals(deployed: Deployed): Promise<void> {
   const url = String(JSON.parse(out).payload.links.first).replace(/^https:.*?\/v1/, cloud.url);
   const page = await fetch(url);
   if (page.status !== 200 || !(await page.text()).includes('Really?')) throw new Error(`a link: ${page.status}`);
+  if ((await fetch(url, { method: 'HEAD' })).status !== 200) throw new Error('a link by HEAD');
   cloud.faults.add({
     ...{ service: 'dynamodb', operation: 'GetItem', caller: 'ServerSignalsFunction' },
     do: { error: 'ValidationException' },
