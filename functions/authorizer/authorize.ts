@@ -1,5 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import type { Audit } from '../tasks/audit.ts';
+import { logEvent } from '../tasks/log.ts';
+import { callerText } from './caller-text.ts';
 import { decodeHeaderValue } from './header-value.ts';
 import { sufficient } from './scopes.ts';
 import type { Verify } from './verify.ts';
@@ -39,6 +41,7 @@ export async function authorize(
     throw new Error(UNAUTHORIZED);
   }
   const { owner, scopes: granted } = caller;
+  const text = callerText(caller.caller, (names) => logEvent('caller_cut', { names: names.join(' ') }));
   const [tool, needed] = scopedCall(event, toolScopes) ?? [undefined, scopes];
   const enough = sufficient(needed, granted);
   if (!enough) audit('denied', { owner, tool, reason: 'insufficient_scope' });
@@ -49,7 +52,7 @@ export async function authorize(
       Version: '2012-10-17',
       Statement: [{ Effect: enough ? 'Allow' : 'Deny', Action: 'execute-api:Invoke', Resource: `${stage}/*` }],
     },
-    ...(enough && { context: { owner, scope: granted.join(' ') } }),
+    ...(enough && { context: { owner, scope: granted.join(' '), ...(text !== undefined && { caller: text }) } }),
   };
 }
 

@@ -11,13 +11,14 @@ import { verifier } from './verify.ts';
  * @param fetcher fetches documents of the issuer @default over TLS
  */
 export function createHandler(toolScopes: AuthorizerContext['toolScopes'], fetcher?: Fetcher) {
-  const { JWKS_URI, SCOPES = '' } = process.env;
+  const { JWKS_URI, SCOPES = '', CALLER_CLAIMS = '' } = process.env;
   const context: AuthorizerContext = {
     verify: verifier(
       {
         issuer: variable(process.env, 'ISSUER'),
         audience: words(variable(process.env, 'AUDIENCE')),
         ...(JWKS_URI !== undefined && { jwksUri: JWKS_URI }),
+        callerClaims: words(CALLER_CLAIMS),
       },
       { ...(fetcher && { fetcher }) },
     ),

@@ -12,6 +12,7 @@ import { type Jwk, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import type { JwtHeader, JwtPayload } from 'aws-jwt-verify/jwt-model';
 import { verifiedKey } from '../tasks/ids.ts';
 import { logUnexpected } from '../tasks/log.ts';
+import type { Caller } from '../tasks/tool-contract.ts';
 import { discoverKeys } from './keys.ts';
 
 export interface Issuer {
@@ -20,6 +21,8 @@ export interface Issuer {
   readonly audience: readonly string[];
   /** The URL of its keys. @default the URL in its OpenID Connect configuration or its metadata (RFC 8414) */
   readonly jwksUri?: string;
+  /** The claims that tools see. @default none */
+  readonly callerClaims?: readonly string[];
 }
 
 export interface VerifierOptions {
@@ -34,6 +37,8 @@ export interface TokenCaller {
   /** The owner of the caller's tasks: a hash of issuer and subject. */
   readonly owner: string;
   readonly scopes: readonly string[];
+  /** What tools see of the holder. */
+  readonly caller: Caller;
 }
 
 /**
@@ -53,7 +58,8 @@ const KEYS_VALID_MS = 300_000;
  * most every ten seconds. If a fetch fails, the keys of the last fetch stay in use. Only signatures by a private key
  * count: the token does not choose the algorithm (aws-jwt-verify).
  */
-export function verifier({ issuer, audience, jwksUri }: Issuer, options: VerifierOptions = {}): Verify {
+export function verifier(props: Issuer, options: VerifierOptions = {}): Verify {
+  const { issuer, jwksUri } = props;
   const { fetcher = new SimpleFetcher(), now = Date.now } = options;
   const create = async () => {
     const uri = jwksUri ?? (await discoverKeys(issuer, fetcher));
@@ -79,7 +85,7 @@ export function verifier({ issuer, audience, jwksUri }: Issuer, options: Verifie
   return async (token) => {
     const jwt = await currentVerifier();
     try {
-      return tokenCaller(await jwt.verify(token), issuer, audience);
+      return tokenCaller(await jwt.verify(token), props);
     } catch (error) {
       if (OUTAGES.some((kind) => error instanceof kind)) throw error;
       return PASSING.some((kind) => error instanceof kind) ? 'unknown yet' : 'invalid';
@@ -129,7 +135,7 @@ function isBearerToken({ typ, token_use: use, token_type: type, ...claims }: Jwt
 const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
 
 /** Checks what the library does not: the token expires, is for this server, is an access token, and names its holder. */
-function tokenCaller(payload: JwtPayload, issuer: string, audience: readonly string[]): TokenCaller | 'invalid' {
+function tokenCaller(payload: JwtPayload, { issuer, audience, callerClaims = [] }: Issuer): TokenCaller | 'invalid' {
   const { exp, aud, sub, token_use: use } = payload;
   const client = [payload.client_id, payload.azp].find((id) => typeof id === 'string' && id !== '');
   // Access tokens of Cognito name their client and, without resource binding, no audience.
@@ -137,7 +143,16 @@ function tokenCaller(payload: JwtPayload, issuer: string, audience: readonly str
   const isForThisServer = meantFor.some((one) => audience.includes(String(one)));
   if (exp === undefined || !isForThisServer || !isBearerToken(payload)) return 'invalid';
   const scopes = [payload.scope ?? payload.scp ?? []].flat().flatMap((scope) => String(scope).split(' '));
-  const known = { scopes: scopes.filter((scope) => scope !== '') };
-  if (typeof sub === 'string' && sub !== '') return { owner: verifiedKey(issuer, 'user', sub), ...known };
+  const subject = typeof sub === 'string' && sub !== '' ? sub : undefined;
+  const listed = callerClaims
+    .filter((name) => Object.hasOwn(payload, name))
+    .map((name) => [name, payload[name]] as const);
+  const caller = {
+    ...(subject !== undefined && { subject }),
+    ...(client !== undefined && { client: String(client) }),
+    ...(listed.length > 0 && { claims: Object.fromEntries(listed) }),
+  };
+  const known = { scopes: scopes.filter((scope) => scope !== ''), caller };
+  if (subject !== undefined) return { owner: verifiedKey(issuer, 'user', subject), ...known };
   return client === undefined ? 'invalid' : { owner: verifiedKey(issuer, 'client', String(client)), ...known };
 }

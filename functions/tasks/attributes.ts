@@ -157,6 +157,7 @@ export const PAYLOAD = [
   'kept',
   'digest',
   'hookKey',
+  'caller',
 ] as const;
 
 /**

@@ -15,6 +15,8 @@ export type Principal =
       readonly key: string;
       /** The scopes of the caller's token. They decide what the caller may do, not whose a task is. @default none */
       readonly scopes?: readonly string[];
+      /** What tools see of the caller: `caller` of a record. @default nothing */
+      readonly shown?: string;
     }
   | { readonly kind: 'anonymous'; readonly session?: string };
 

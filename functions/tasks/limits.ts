@@ -130,6 +130,8 @@ export const limits = {
   /** Invalid answers to one question. The last of them fails the task (2025-11-25: the others repeat the question). */
   refusals: 5,
   statusMessage: 500,
+  /** Bytes of what a record says of its caller, as JSON in ASCII. It stays as long as the record. */
+  caller: 1_024,
   /** Bytes of a progress token. It is in the record while the task works. */
   progressToken: 256,
   /** Step Functions' hard limit on an execution's input. */

@@ -70,6 +70,8 @@ export interface TaskRecord {
   readonly early?: number;
   /** 128 random bits, base64url. The URLs of links and webhooks are made with it (`waits/signal-url.ts`). */
   readonly hookKey?: string;
+  /** Who called, as far as the server knows and tools see: JSON text of `Caller` (`tool-contract.ts`). */
+  readonly caller?: string;
   /** JSON text of the tool's arguments; kept once a round ended in input_required, on Express from the beginning. */
   readonly arguments?: string;
   /**

@@ -1,6 +1,7 @@
 import { answersByName, requestState } from './input.ts';
 import { limits } from './limits.ts';
 import type { TaskKey, TaskRecord } from './record.ts';
+import { parsed } from './shape.ts';
 import type { Signal } from './tool-contract.ts';
 import { signalsOf } from './waits/signals.ts';
 
@@ -19,6 +20,8 @@ export interface RoundInput extends TaskKey {
   readonly traceparent?: string;
   /** Makes the URLs of links and webhooks secret. Left out of a task that began in an older release. */
   readonly hookKey?: string;
+  /** As in the event of the tool. @default none */
+  readonly caller?: unknown;
   /** As in the event of the tool. @default none */
   readonly signals?: Readonly<Record<string, Signal>>;
 }
@@ -42,6 +45,7 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
     requestState: requestState(record),
     ...(record.traceparent !== undefined && { traceparent: record.traceparent }),
     ...(record.hookKey !== undefined && { hookKey: record.hookKey }),
+    ...(record.caller !== undefined && { caller: parsed(record.caller) }),
     ...(signals && { signals }),
   };
   const text = JSON.stringify(input);

@@ -53,8 +53,11 @@ export interface SignalPlace {
 
 /** Who called the tool, as far as the server knows. */
 export interface Caller {
+  /** The `sub` of the token; with IAM the ARN of the user or of the role's session, or the id of the Cognito identity. */
   readonly subject?: string;
+  /** The client that the token names (`client_id` or `azp`). */
   readonly client?: string;
+  /** The claims of the token that `Auth.oauth({ callerClaims })` lists, of those that it has. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
@@ -88,7 +91,7 @@ export interface ToolEvent<A = Record<string, unknown>> {
   readonly requestState: unknown;
   /** What has come for links and webhooks, by name of the wait. @default none */
   readonly signals?: Readonly<Record<string, Signal>>;
-  /** Absent: the server does not know. */
+  /** At most 1 KB as JSON. Absent: the server does not know. */
   readonly caller?: Caller;
 }
 

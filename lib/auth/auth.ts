@@ -36,6 +36,13 @@ export interface OAuthProps {
    * @example 'https://login.example.com/jwks.json'
    */
   readonly jwksUri?: string;
+  /**
+   * The claims of a token that tools see, in `task.caller.claims`: at most 10 names of at most 128 characters. Subject, client and claims
+   * take at most 1,024 bytes of ASCII JSON. A claim that does not fit is left out, and the authorizer logs its name.
+   * @default none
+   * @example ['email', 'groups']
+   */
+  readonly callerClaims?: readonly string[];
 }
 
 export interface OAuth {
@@ -44,6 +51,7 @@ export interface OAuth {
   readonly audience: readonly string[];
   readonly scopes: readonly string[];
   readonly jwksUri?: string;
+  readonly callerClaims?: readonly string[];
 }
 
 /** The ways to identify callers. */
@@ -70,12 +78,12 @@ export const Auth = {
 
   /**
    * Requires an access token (OAuth 2.1, RFC 9728). Tasks belong to the issuer and subject of the token, or to its client
-   * if there is no user. Throws for a URL, an audience or a scope that cannot work.
+   * if there is no user. Throws for a URL, an audience, a scope or a name of a claim that cannot work.
    *
    * @example
    * const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: 'https://mcp.example.com/mcp' });
    */
-  oauth({ issuer, audience, scopes: given = [], jwksUri }: OAuthProps): OAuth {
+  oauth({ issuer, audience, scopes: given = [], jwksUri, callerClaims = [] }: OAuthProps): OAuth {
     const scopes = [...new Set(given)];
     checkUrl('Auth.oauth: issuer', issuer);
     if (jwksUri !== undefined) checkUrl('Auth.oauth: jwksUri', jwksUri);
@@ -84,9 +92,24 @@ export const Auth = {
       throw new Error('Auth.oauth: give the audience of the tokens, without blanks');
     }
     checkScopes('Auth.oauth', scopes);
-    return { kind: 'oauth', issuer, audience: audiences, scopes, ...(jwksUri !== undefined && { jwksUri }) };
+    if (callerClaims.length > MOST_CLAIMS || callerClaims.some((name) => !/^\S{1,128}$/.test(name))) {
+      throw new Error(
+        `Auth.oauth: callerClaims holds at most ${MOST_CLAIMS} names of 1 to 128 characters without blanks`,
+      );
+    }
+    return {
+      kind: 'oauth',
+      issuer,
+      audience: audiences,
+      scopes,
+      ...(jwksUri !== undefined && { jwksUri }),
+      ...(callerClaims.length > 0 && { callerClaims }),
+    };
   },
 } as const;
+
+/** The most claims that tools see. */
+const MOST_CLAIMS = 10;
 
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 

@@ -39,6 +39,7 @@ export class Authorizer extends Construct {
         AUDIENCE: auth.audience.join(' '),
         ...(auth.jwksUri !== undefined && { JWKS_URI: auth.jwksUri }),
         SCOPES: auth.scopes.join(' '),
+        ...(auth.callerClaims && { CALLER_CLAIMS: auth.callerClaims.join(' ') }),
       },
     };
     this.function = serverFunction(this, 'Function', options, storage);

@@ -73,6 +73,8 @@ describe('a run', () => {
       inputResponses: {},
       requestState: null,
     });
+    // The caller is anonymous.
+    expect(result.structuredContent.event).not.toHaveProperty('caller');
   });
 });
 

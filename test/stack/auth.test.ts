@@ -181,6 +181,14 @@ describe('oauth', () => {
     ['a publicUrl without TLS', () => makeStack(protectedBy, { publicUrl: 'http://a.example' })],
     ['scopes of a tool that are not valid', () => makeStack(protectedBy, {}, ['a b'])],
     ['scopes of a tool without tokens', () => makeStack(Auth.iam(), {}, ['a'])],
+    [
+      'a name of a claim that has a blank',
+      () => Auth.oauth({ issuer: 'https://a.example', audience: 'a', callerClaims: ['a b'] }),
+    ],
+    [
+      'eleven claims for tools',
+      () => Auth.oauth({ issuer: 'https://a.example', audience: 'a', callerClaims: Array(11).fill('a') }),
+    ],
     ['a scope of a tool that no caller can lack', () => makeStack(protectedBy, {}, ['ops', 'mcp:deploy'])],
   ])('%s is refused at synth', (_title, make) => {
     expect(make).toThrow(/^(Auth\.oauth|McpTaskServer: publicUrl|Tool 'scoped')/);

@@ -7,6 +7,8 @@ export interface Caller {
   readonly key: string;
   /** The scopes of the token. */
   readonly scopes: readonly string[];
+  /** What tools see of it: JSON text, as in a record. */
+  readonly shown?: string;
 }
 
 /** An HTTP request, independent of API Gateway and middy. Header names are lower case, values are `trimmed` (A-09). */

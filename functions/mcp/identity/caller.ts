@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { callerText } from '../../authorizer/caller-text.ts';
 import { sufficient } from '../../authorizer/scopes.ts';
 import { InsufficientScope, InvalidRequest } from '../../tasks/errors.ts';
 import { type Principal, verifiedKey } from '../../tasks/ids.ts';
@@ -13,15 +14,17 @@ export function verifiedCaller(
 ): Caller | undefined {
   if (auth === 'anonymous') return undefined;
   if (auth === 'iam') {
-    const { caller, cognitoIdentityId } = context.identity;
+    const { caller, cognitoIdentityId, userArn } = context.identity;
     if (!caller) return undefined;
     // All identities of a Cognito pool share one session of one role. Only their id differs.
     const [issuer, name] = cognitoIdentityId ? ['cognito', cognitoIdentityId] : ['iam', caller];
-    return { key: verifiedKey(issuer, 'user', name), scopes: [] };
+    // An ARN always fits.
+    const shown = callerText({ subject: cognitoIdentityId || userArn || caller }, () => {});
+    return { key: verifiedKey(issuer, 'user', name), scopes: [], ...(shown !== undefined && { shown }) };
   }
-  const { owner, scope } = context.authorizer ?? {};
+  const { owner, scope, caller: shown } = context.authorizer ?? {};
   if (typeof owner !== 'string' || owner === '') return undefined;
-  return { key: owner, scopes: String(scope ?? '').split(' ') };
+  return { key: owner, scopes: String(scope ?? '').split(' '), ...(typeof shown === 'string' && { shown }) };
 }
 
 /** The owner of this caller's tasks. If callers are verified, only that identity counts (G-15). */

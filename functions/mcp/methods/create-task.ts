@@ -158,6 +158,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
     ...(tool.scopes && { scopes: tool.scopes }),
     hookKey: newHookKey(),
+    ...(principal.kind === 'verified' && principal.shown !== undefined && { caller: principal.shown }),
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),

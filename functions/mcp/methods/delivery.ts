@@ -1,7 +1,8 @@
 import { InternalError, TooManyStreams } from '../../tasks/errors.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { ToolEvent } from '../../tasks/tool-contract.ts';
+import { parsed } from '../../tasks/shape.ts';
+import type { Caller, ToolEvent } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { acceptsStream } from '../http/http.ts';
 import { EventStream } from '../http/sse.ts';
@@ -26,12 +27,14 @@ const GRACE = 300;
 export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
   const modern = !call.wire.asksOnStream;
   const state = modern ? await openState(call, server) : undefined;
+  const shown = call.principal.kind === 'verified' ? call.principal.shown : undefined;
   const event: ToolEvent = {
     name: tool.name,
     arguments: args,
     accepts: call.accepts,
     inputResponses: modern ? inputResponsesOf(call) : {},
     requestState: state?.tool ?? null,
+    ...(shown !== undefined && { caller: parsed(shown) as Caller }),
   };
   const outcome = await server.invoke(tool, JSON.stringify(event)).catch((error: unknown) => {
     throw directCallError(error, tool);

@@ -105,6 +105,7 @@ function newRecord(
       ...(tool.scopes && { scopes: tool.scopes }),
       engine: tool.engine,
       hookKey: newHookKey(),
+      ...(record.caller !== undefined && { caller: record.caller }),
       inputResponses: Object.fromEntries(given.map(([name, value]) => [wireKey(0, name), JSON.stringify(value)])),
     },
     now,

@@ -44,6 +44,7 @@ const isRecord = has(
     signalled: listOf(isString),
     early: isNumber,
     hookKey: isString,
+    caller: isString,
     reportsFrom: isInteger,
     arguments: isString,
     inputResponses: objectOf(isString),

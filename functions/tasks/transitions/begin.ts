@@ -20,6 +20,7 @@ export interface NewTask {
   readonly outputSchemaId?: string;
   readonly scopes?: readonly string[];
   readonly hookKey?: string;
+  readonly caller?: string;
   /** Answers given before the task exists, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -49,6 +50,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.outputSchemaId !== undefined && { outputSchemaId: task.outputSchemaId }),
     ...(task.scopes && { scopes: task.scopes }),
     ...(task.hookKey !== undefined && { hookKey: task.hookKey }),
+    ...(task.caller !== undefined && { caller: task.caller }),
     inputResponses: task.inputResponses ?? {},
     due: String(shardOf(key.taskId, limits.dueShards)),
     dueAt: now + limits.firstDue,

@@ -22,6 +22,15 @@ describe('callers that sign', () => {
     expect([status, body]).toEqual([403, { jsonrpc: '2.0', error }]);
   });
 
+  test('are known to their tools by ARN, in a task and in a direct call', async () => {
+    const cat = { headers: signed('cat'), capabilities: {} };
+    const called = async (name: string) =>
+      (await modernRequest(url(), 'tools/call', { name, arguments: {} }, cat)).body.result.structuredContent.caller;
+    const subject = expect.stringMatching(/^arn:aws:iam::\d+:user\/cat$/);
+    expect(await called('caller')).toEqual({ subject });
+    expect(await called('direct_echo')).toEqual({ subject });
+  });
+
   test('have their own tasks, in either revision (F-05, G-15)', async () => {
     const ann = { headers: signed('ann') };
     const { body } = await modernRequest(url(), 'tools/call', { name: 'sleep', arguments: { ms: 10_000 } }, ann);

@@ -94,7 +94,8 @@ const raw = (body: string, headers: Record<string, string> = {}, method = 'POST'
 test('no text of a client or a tool is in a log, and no credential anywhere', async () => {
   const mark = cloud.calls.mark();
   const word = CONTENT;
-  const token = issuer.token({ sub: CREDENTIAL, jti: CREDENTIAL });
+  // Tools see the subject, so the record and the runs have it.
+  const token = issuer.token({ sub: CONTENT, jti: CREDENTIAL });
   const mine = { authorization: `Bearer ${token}` };
   const given: string[] = [token, ...token.split('.')];
   const keyed = (name: string) => ({ ...mine, 'idempotency-key': `${CREDENTIAL}-${name}` });

@@ -13,8 +13,9 @@ beforeEach(() => void verified.splice(0));
 const context = {
   verify: async (token: string) => {
     verified.push(token);
-    if (token === 'good') return { owner: 'owner#ann', scopes: ['mcp'] };
-    if (token === 'better') return { owner: 'owner#ann', scopes: ['mcp', 'ops'] };
+    if (token === 'good') return { owner: 'owner#ann', scopes: ['mcp'], caller: {} };
+    if (token === 'better')
+      return { owner: 'owner#ann', scopes: ['mcp', 'ops'], caller: { subject: 'änn', client: 'app' } };
     return token === 'early' ? ('unknown yet' as const) : ('invalid' as const);
   },
   scopes: ['mcp'],
@@ -50,6 +51,11 @@ describe('the authorizer', () => {
 
   test('names all scopes of the token to the endpoint, with a blank between them (G-09)', async () => {
     expect(await ask({ Authorization: ['Bearer better'] })).toMatchObject({ context: { scope: 'mcp ops' } });
+  });
+
+  test('names the caller to the endpoint as JSON in ASCII', async () => {
+    const { context: passed } = await ask({ Authorization: ['Bearer better'] });
+    expect(passed?.caller).toBe('{"subject":"\\u00e4nn","client":"app"}');
   });
 
   test('does not verify what cannot be a token', async () => {

@@ -18,7 +18,10 @@ const ann = () => verifiedKey(issuer.url, 'user', 'ann');
 describe('whose a token is (G-15)', () => {
   test('its user, by issuer and subject', async () => {
     const token = issuer.token({ scope: 'a b:c', client_id: 'one' });
-    expect(await verify(token)).toEqual({ owner: ann(), scopes: ['a', 'b:c'] });
+    expect(await verify(token)).toEqual({
+      ...{ owner: ann(), scopes: ['a', 'b:c'] },
+      caller: { subject: 'ann', client: 'one' },
+    });
     expect(await verify(issuer.token({ client_id: 'two' }))).toMatchObject({ owner: ann() });
     expect(await verify(issuer.token({ sub: 'ben' }))).not.toMatchObject({ owner: ann() });
   });
@@ -40,6 +43,14 @@ describe('whose a token is (G-15)', () => {
 
   test('the same subject of another issuer is another caller', () => {
     expect(verifiedKey('https://a.example', 'user', 'ann')).not.toBe(verifiedKey('https://b.example', 'user', 'ann'));
+  });
+
+  test('tools see its listed claims, of those that it has', async () => {
+    const token = issuer.token({ email: 'a@example.com', groups: ['x'], phone: '1' });
+    expect(await verify(token, { callerClaims: ['email', 'groups', 'toString'] })).toMatchObject({
+      caller: { subject: 'ann', claims: { email: 'a@example.com', groups: ['x'] } },
+    });
+    expect((await verify(token)) as TokenCaller).toHaveProperty('caller', { subject: 'ann' });
   });
 
   test('its scopes may be a list, and may be missing', async () => {

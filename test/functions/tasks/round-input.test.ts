@@ -18,6 +18,12 @@ test('a round starts with what the tool needs of its record, within the limit of
   expect(roundInput(record, `${'é'.repeat(room / 2)}xx`)).toBeUndefined();
 });
 
+test('each round gets the caller of its record', () => {
+  const text = roundInput({ ...record, caller: '{"subject":"ann"}', round: 2 }, '{}') ?? '';
+  expect(JSON.parse(text)).toHaveProperty('caller', { subject: 'ann' });
+  expect(JSON.parse(roundInput(record, '{}') ?? '')).not.toHaveProperty('caller');
+});
+
 test('a round keeps its arguments in the record, unless they are in S3', () => {
   expect(JSON.parse(roundInput(record, '{}') ?? '')).not.toHaveProperty('keepArguments');
   expect(JSON.parse(roundInput(record, '{}', false) ?? '')).toHaveProperty('keepArguments', false);

@@ -14,7 +14,12 @@ const server = new McpTaskServer(stack, 'Server', {
   auth:
     issuer === undefined
       ? Auth.iam()
-      : Auth.oauth({ issuer, audience: [AUDIENCE, `${publicUrl}/mcp`], scopes: ['mcp'] }),
+      : Auth.oauth({
+          issuer,
+          audience: [AUDIENCE, `${publicUrl}/mcp`],
+          scopes: ['mcp'],
+          callerClaims: ['email', 'groups'],
+        }),
   removalPolicy: RemovalPolicy.DESTROY,
   ...(publicUrl !== undefined && { publicUrl }),
   ...(brief && { inlineWindow: Duration.seconds(Number(brief)), holdCap: Duration.seconds(Number(brief)) }),
@@ -22,6 +27,7 @@ const server = new McpTaskServer(stack, 'Server', {
 
 const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
 server.addTool('echo', tool);
+server.addTool('caller', tool);
 server.addTool('sleep', tool);
 server.addTool('ask', tool);
 server.addTool('confide', tool);

@@ -45,9 +45,9 @@ function raise(error: Error): never {
   throw error;
 }
 
-function askOnce({ inputResponses, requestState, task }: ToolEvent): ToolReturn {
+function askOnce({ inputResponses, requestState, task, caller }: ToolEvent): ToolReturn {
   const answer = inputResponses.confirm;
-  if (answer !== undefined) return { answer, requestState, round: task?.round };
+  if (answer !== undefined) return { answer, requestState, round: task?.round, caller };
   return { inputRequests: { confirm: elicit('Really?') }, requestState: { n: 9007199254740991 } };
 }
 
@@ -128,7 +128,8 @@ function interrupted(error: unknown): boolean {
 /** Small tools for tests: each does exactly what its arguments say. */
 const tools: Record<string, Tool> = {
   echo: ({ arguments: args }) => ({ content: [{ type: 'text', text: JSON.stringify(args) }], structuredContent: args }),
-  direct_echo: ({ arguments: args, task }) => ({ args, hadTask: task !== undefined }),
+  caller: ({ caller = null }) => ({ caller }),
+  direct_echo: ({ arguments: args, task, caller }) => ({ args, hadTask: task !== undefined, caller }),
   returns: ({ arguments: args }) => JSON.parse(String(args.json)) as ToolReturn,
   returns_exactly: (event) => returnsExactly(event) as Promise<ToolReturn>,
   async sleep({ arguments: args }) {

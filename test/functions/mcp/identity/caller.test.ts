@@ -24,6 +24,14 @@ describe('the signer of a request', () => {
     expect(keyOf('AROA:ann')).toBe(keyOf('AROA:ann'));
   });
 
+  test('is what tools see: its ARN, or the id of a Cognito identity', () => {
+    const shown = (more: object) => verifiedCaller('iam', contextOf({ caller: 'AIDA', ...more }))?.shown;
+    const userArn = 'arn:aws:iam::1:user/ann';
+    expect(shown({ userArn })).toBe(`{"subject":"${userArn}"}`);
+    expect(shown({ userArn, cognitoIdentityId: 'us-east-1:ann' })).toBe('{"subject":"us-east-1:ann"}');
+    expect(shown({})).toBe('{"subject":"AIDA"}');
+  });
+
   test('is one identity of a Cognito pool: all of them share a session, and its name (F-05, G-15)', () => {
     const shared = 'AROA:CognitoIdentityCredentials';
     const ann = keyOf(shared, 'us-east-1:ann');
@@ -43,6 +51,7 @@ describe('what the authorizer says of a caller', () => {
       scopes: ['a', 'b:c'],
     });
     expect(of({ owner: 'owner#a' })?.scopes).toEqual(['']);
+    expect(of({ owner: 'owner#a', caller: '{"client":"app"}' })?.shown).toBe('{"client":"app"}');
   });
 
   test.each([[undefined], [{}], [{ owner: '' }], [{ owner: 1 }]])(

@@ -97,14 +97,15 @@ describe('a rerun', () => {
     expect(server.audited).toMatchObject([{ act: 'rerun', ...ann, done: true, outcome: record?.taskId }]);
   });
 
-  test('takes the arguments of the first run, with answers that were given before it', async () => {
-    const server = operatorOn([completed({ kept: undefined as never })]);
+  test('takes the caller, the arguments of the first run, and answers that were given before it', async () => {
+    const server = operatorOn([completed({ kept: undefined as never, caller: '{"subject":"ann"}' })]);
     const input = { arguments: '{"n":2}', inputResponses: { confirm: { action: 'accept' } } };
     server.executions.put(arnOf(), { input: JSON.stringify(input), status: 'SUCCEEDED' });
     await rerun(server, true);
+    expect(made(server)?.caller).toBe('{"subject":"ann"}');
     expect(made(server)?.inputResponses).toEqual({ 'r0.confirm': '{"action":"accept"}' });
     const [, started] = server.executions.all();
-    expect(JSON.parse(started?.input ?? '')).toMatchObject(input);
+    expect(JSON.parse(started?.input ?? '')).toMatchObject({ ...input, caller: { subject: 'ann' } });
   });
 
   test('is refused while the task is open, also with --force', async () => {
