@@ -24,7 +24,7 @@ describe('without options', () => {
         // A flood of signals leaves the rest to clients. API Gateway takes no limits for ANY.
         ...['GET', 'HEAD', 'POST'].map((HttpMethod) =>
           Match.objectLike({
-            ResourcePath: '/~1signals~1{owner}~1{taskId}~1{name}~1{mac}',
+            ResourcePath: '/~1signals~1{place}~1{name}~1{mac}',
             HttpMethod,
             ThrottlingRateLimit: 200,
             ThrottlingBurstLimit: 400,
