@@ -59,7 +59,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const objectOf = (value: unknown) => (isObject(value) ? value : {});
 
 /** The attributes that a change removes. */
-const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef', 'waits', 'refused'];
+const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef', 'waits', 'signalled', 'early', 'refused'];
 const ENDED = ['due', 'dueAt', ...INPUT, 'progressToken'].toSorted();
 export const removed = { failed: ENDED, completed: ENDED, asking: ['refused'] };
 

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 const MOST_BYTES = 5_000;
 const MOST_COLUMNS = 100;
 /** What differs from run to run. */
-const VARIES = /\d{4}-\d\d-\d\dT\S+|127\.0\.0\.1:\d+|task-\w+…|PO-\w+/g;
+const VARIES = /\d{4}-\d\d-\d\dT\S+|127\.0\.0\.1:\d+|signals\/[\w-]+…|PO-\w+/g;
 
 let stdout = '';
 let stderr = '';
