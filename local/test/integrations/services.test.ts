@@ -125,7 +125,7 @@ describe('sqs:sendMessage', () => {
     expect(await run(name)).toMatchObject({ status: 'FAILED', error, cause: expect.stringContaining(cause) });
   });
 
-  test('a message without text, with characters that no message has, or of more than 256 KiB, is refused', async () => {
+  test('a message without text, with a wrong character, or of more than 256 KiB, is refused', async () => {
     for (const text of ['', 'a\u0000b']) expect(await run('SendText', { text })).toMatchObject({ status: 'FAILED' });
     expect((await run('SendText', { text: 'a\u0000b' })).error).toBe('SQS.InvalidMessageContentsException');
     expect((await run('SendText', { text: 'x'.repeat(262_150) }).catch((error) => error)).name).toBe(

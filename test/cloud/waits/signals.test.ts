@@ -124,7 +124,7 @@ test('a tampered or foreign URL is 404 after two reads, one of no task after one
   expect(await stored(taskId)).toMatchObject({ status: 'waiting', inputResponses: {} });
 });
 
-test('a link that waits for 7 days costs nothing meanwhile, and its signal no more than an answer of a client', async () => {
+test('a link that waits for 7 days costs nothing, and its signal no more than an answer', async () => {
   const taskId = await waiting({ approval: { kind: 'link', in: 8 * DAY } });
   const to = await urlOf(taskId, 'approval');
   const asleep = cloud().calls.mark();

@@ -195,7 +195,7 @@ test('a question of the round is asked first; its answer begins the round if the
   expect(begun).toMatchObject({ status: 'working', round: 2 });
 });
 
-test('a sender whose write was answered too late gets that it counted, also when the task has ended since', async () => {
+test('a sender whose write was answered too late learns that it counted, after the end, too', async () => {
   const { waits, made, engine, context, stored } = setup();
   waits({ a: LINK });
   const store: typeof context.store = {

@@ -33,7 +33,7 @@ async function waiting(waits: Record<string, StoredWait>, more: Partial<TaskReco
   return { ...operator, context, stored };
 }
 
-test('an operator answers a link in place of a person: their name is in the answer, their reason in the events', async () => {
+test('an operator answers a link: the answer has their name, the events have their reason', async () => {
   const { context, stored, audited, executions } = await waiting({ approval: LINK });
   const outcome = await answerTask(KEY, [['ok', 'true']], ann, context);
   expect(outcome).toEqual({ taskId: KEY.taskId, done: true, message: 'Answered' });

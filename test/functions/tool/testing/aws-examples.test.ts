@@ -93,7 +93,7 @@ const MAP = {
   },
 };
 
-test('the Map example gives each item to its own run, in order, and retries one that is throttled', async () => {
+test('the Map example gives each item its own run, in order, and retries a throttled one', async () => {
   const shipped = ['R31', 'S39', 'R31', 'R40', 'R40'].map((prod, index) => ({ prod, 'dest-code': 9_511 + index }));
   let throttled = 2;
   const validate = (call: MachineCall) => {
