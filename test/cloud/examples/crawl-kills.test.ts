@@ -8,7 +8,7 @@ import { killAll, startProcess } from '../kills/process.ts';
 import { lowerTimeout, startSite } from './site.ts';
 
 /** `CRAWL_KILLS=10 npx vitest run test/cloud/examples/crawl-kills.test.ts` kills it ten times. */
-const KILLS = Number(process.env.CRAWL_KILLS ?? 2);
+const KILLS = Number(process.env.CRAWL_KILLS ?? 1);
 /** Pages from one kill to the next: more than one run fetches, as a round is tried six times. */
 const APART = 80;
 const PAGES = APART * KILLS;

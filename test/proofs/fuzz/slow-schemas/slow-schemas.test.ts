@@ -99,7 +99,7 @@ test('a validator without a bound is noticed', async () => {
   changeAssembly(
     broken,
     (path) => path.endsWith('.js'),
-    (text) => text.replace(/(runInThisContext\(\{timeout:)\w+(\}\))/, '$1600000$2'),
+    (text) => text.replace(/(runInThisContext\(\{timeout:)\w+(\}\))/, '$18000$2'),
   );
   const [slow = { name: '', arguments: {} }] = slowCallsOf(randomOf(testSeed, 0));
   const request = posted(slow);
