@@ -6,7 +6,7 @@ import { trackedFiles } from './imports.ts';
 const IDIOMS: readonly (readonly [idiom: RegExp, instead: string])[] = [
   [/\b(that|those) of\b/gi, 'the noun again, or a genitive'],
   [/\bsuch an? /gi, 'this, or a'],
-  [/\b(whoever|nobody|anybody)\b/gi, 'the caller, the client, no client'],
+  [/\b(whoever|nobody|anybody)\b/gi, 'who it is: the caller, a client, no client'],
   [/\b(is|are|was|were|be|been) told\b/gi, 'gets, sees, is published'],
   [/\banew\b/gi, 'again'],
   [/\b(came|come|became|become|becomes) of\b/gi, 'resulted in, the outcome of'],

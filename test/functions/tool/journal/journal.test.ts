@@ -213,7 +213,7 @@ describe('at most once:', () => {
     const memory = memoryJournal();
     const port = {
       ...memory,
-      // The client of AWS repeats such a write, and its condition no longer holds.
+      // The AWS client repeats this write. Its condition is false then, as the first one was made.
       write: async (...given: Parameters<typeof memory.write>) => void (await memory.write(...given)),
     };
     const journal = openJournal(event(onStandard), port as unknown as typeof memory);

@@ -19,6 +19,15 @@ const ofEndpoint = 'ServerEndpoint';
 export const FINISH = { service: 'dynamodb', operation: 'UpdateItem', when: ofMachine } as const;
 export const INVOKE = { service: 'lambda', operation: 'Invoke', when: ofMachine } as const;
 export const START = { service: 'states', operation: 'StartExecution', caller: ofEndpoint } as const;
+export const BY_RECONCILER = { ...START, caller: 'ServerReconcilerFunction' } as const;
+/** The reader of the stream asks the reconciler to begin the next round. */
+export const RESUME = {
+  service: 'lambda',
+  operation: 'Invoke',
+  caller: 'ServerTaskEventsFunction',
+  do: 'drop',
+  times: 100,
+} as const;
 export const STOP = { service: 'states', operation: 'StopExecution', caller: ofEndpoint } as const;
 export const EVENT = { service: 'events', operation: 'Deliver', caller: 'ServerReconcilerRunEnded' } as const;
 export const ACCEPT = { action: 'accept', content: { ok: true } };

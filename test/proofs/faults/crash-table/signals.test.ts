@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
-import { FINISH, START, useCrashCloud } from './cloud.ts';
+import { BY_RECONCILER, FINISH, RESUME, useCrashCloud } from './cloud.ts';
 import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
 
 /** A task waits for a person with a link, or for another system. */
@@ -14,15 +14,6 @@ const LINK = { kind: 'link', in: 2 * DAY };
 const OURS = 'ServerSignalsFunction';
 const WRITE = { service: 'dynamodb', operation: 'UpdateItem', caller: OURS } as const;
 const PUT = { service: 's3', operation: 'PutObject', caller: OURS } as const;
-/** The reader of the stream asks the reconciler to begin the next round. */
-const RESUME = {
-  service: 'lambda',
-  operation: 'Invoke',
-  caller: 'ServerTaskEventsFunction',
-  do: 'drop',
-  times: 100,
-} as const;
-const BY_RECONCILER = { ...START, caller: 'ServerReconcilerFunction' } as const;
 
 async function waiting(waits: object = { a: LINK }, more: object = {}, tool = 'waits'): Promise<string> {
   const taskId = await start(tool, { rounds: [waits], ...more });

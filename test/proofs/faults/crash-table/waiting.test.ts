@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ended, modernRequest, poll } from '../../../support/clients.ts';
 import { useAssembly } from '../../../support/cloud.ts';
-import { FINISH, START, useCrashCloud } from './cloud.ts';
+import { BY_RECONCILER, FINISH, RESUME, useCrashCloud } from './cloud.ts';
 import { MINUTE, SECONDS, settles } from './row.ts';
 
 /** A task waits for the clock, or has more to do. */
@@ -11,15 +11,6 @@ const { cloud, url, start, now, stored, runsOf, sweep, sweepAfter, pass } = useC
 const DAY = 86_400_000;
 const MORE = { more: { kind: 'more' } };
 const NIGHT = { night: { kind: 'time', in: DAY } };
-/** The reader of the stream asks the reconciler to begin the next round. */
-const RESUME = {
-  service: 'lambda',
-  operation: 'Invoke',
-  caller: 'ServerTaskEventsFunction',
-  do: 'drop',
-  times: 100,
-} as const;
-const BY_RECONCILER = { ...START, caller: 'ServerReconcilerFunction' } as const;
 
 async function waiting(waits: object, tool = 'waits'): Promise<string> {
   const taskId = await start(tool, { rounds: [waits] });

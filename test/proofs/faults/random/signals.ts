@@ -21,7 +21,7 @@ export interface Sent {
 const TRIES = 4;
 const LOOKS = 30;
 const PAUSE_MS = 40;
-/** What the door may say: taken, over, the task is unknown to a partial outage, and an outage. */
+/** The statuses that a signal may get: taken, over, too many requests, an outage. */
 const ANSWERS = [200, 204, 303, 410, 429, 500, 502, 503, 504];
 
 const isTaken = (status: number | undefined): boolean => status !== undefined && status < 400;
@@ -120,7 +120,7 @@ export function signalProblems({ sent }: Life, taskId: string, text: string | un
     if (value === undefined) return [`its result has no signal of '${wait}'`];
     if (taken.size > 1) return [`'${wait}' has taken ${[...taken].join(' and ')}`];
     if (value === null) return taken.size === 0 ? [] : [`'${wait}' has taken a signal, and timed out`];
-    if (!all.some((one) => one.value === value)) return [`'${wait}' is ${value}, which nobody has sent`];
+    if (!all.some((one) => one.value === value)) return [`'${wait}' is ${value}, which was never sent`];
     return taken.size === 1 && !taken.has(value) ? [`'${wait}' is ${value}, and has taken ${[...taken][0]}`] : [];
   });
 }
