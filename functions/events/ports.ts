@@ -1,0 +1,64 @@
+/** What is shared between who decides that an event is to be sent, and who sends it. Times are in ms since the epoch. */
+
+/** The types of events. */
+export const EVENT_NAMES = ['task.finished', 'task.asks'] as const;
+export type EventName = (typeof EVENT_NAMES)[number];
+
+/** The body of a message in the queue of deliveries. Its group is the subscription. */
+export interface DeliveryMessage {
+  readonly ownerKey: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  /** Of the event in the log of its owner. */
+  readonly position: string;
+}
+
+/** Why a delivery failed, as a client may see it. */
+export type DeliveryError =
+  | 'connection_refused'
+  | 'timeout'
+  | 'tls_error'
+  | 'http_4xx'
+  | 'http_5xx'
+  | 'challenge_failed';
+
+/** A subscription as delivery needs it. */
+export interface Subscription {
+  readonly id: string;
+  readonly ownerKey: string;
+  readonly name: EventName;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly url: string;
+  /** Those that sign now, newest first: two while one replaces the other. */
+  readonly secrets: readonly string[];
+  /** Nothing is sent after this time. Null: until somebody ends the subscription. */
+  readonly refreshBefore: number | null;
+  /** Whether the deployment holds events of busy owners. @default true */
+  readonly hold?: boolean;
+  /** Scopes that the token of the last subscribe had. */
+  readonly scopes?: readonly string[];
+  /** Of the first failed attempt since the last that worked. */
+  readonly failedSince?: number;
+  readonly lastError?: DeliveryError;
+  readonly lastDeliveryAt?: number;
+}
+
+/** What delivery reads and writes. */
+export interface EventsStore {
+  /** Strongly consistent. Undefined: it was ended, or has expired. */
+  subscription(ownerKey: string, id: string): Promise<Subscription | undefined>;
+  /** The event as it is posted: `eventId`, `name`, `timestamp`, `data`, `cursor`. Undefined: it has expired. */
+  occurrence(
+    ownerKey: string,
+    position: string,
+  ): Promise<{ readonly body: Readonly<Record<string, unknown>> } | undefined>;
+  /**
+   * Notes that the event at `position`, and all before it, were delivered or given up. A subscription that was ended
+   * meanwhile stays ended.
+   */
+  delivered(ownerKey: string, id: string, at: { readonly position: string; readonly givenUp?: true }): Promise<void>;
+  /** Notes a failed attempt. */
+  failed(ownerKey: string, id: string, error: DeliveryError, at: number): Promise<void>;
+  /** When the owner last sent a request. Undefined: not for an hour at least. */
+  lastRequest(ownerKey: string): Promise<number | undefined>;
+}
