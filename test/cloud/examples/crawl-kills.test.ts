@@ -48,6 +48,9 @@ test('crawl_site fetches no page twice, whenever its cloud is killed with -9', a
   expect([...site.fetched.values()].filter((times) => times !== 1)).toEqual([]);
   const lost = broken.filter((line: string) => line.endsWith('a run died when it fetched it'));
   console.log(`${lost.length} pages were under way`);
-  expect(broken).toHaveLength(lost.length + 1);
+  // A kill may also hit the page that is not there: its fetch is then lost, too.
+  const others = broken.filter((line: string) => !lost.includes(line));
+  expect(lost.concat(others).filter((line: string) => line.startsWith(`${site.url}/gone: `))).toHaveLength(1);
+  expect(others.length).toBeLessThanOrEqual(1);
   expect(lost.length).toBeLessThanOrEqual(KILLS * 20);
 });
