@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { useCloud } from '../../support/cloud.ts';
 
 /** On AWS a streamed answer without a body may end late. Here it never ends. */
-const cloud = useCloud('brief');
+const cloud = useCloud();
 const url = () => new URL(`${cloud().url}/mcp`);
 beforeAll(() => {
   cloud().faults.use(({ service, at }) =>
