@@ -44,8 +44,9 @@ const bundleOptions = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
-/** The sources of AWS clients that are separate files, which a function loads when it first needs one. */
+/** The sources of AWS clients, and what else is a separate file that a function loads when it first needs it. */
 const PARTS = {
+  challenge: 'functions/events/post/challenge.ts',
   dynamodb: 'functions/tasks/aws/dynamodb.ts',
   eventbridge: 'functions/tasks/aws/eventbridge.ts',
   lambda: 'functions/tasks/aws/lambda.ts',

@@ -38,7 +38,7 @@ const target = (path: string, from: string) => (from.endsWith('.d.ts') ? path.re
 /** The file that the package imports by a name such as `#aws/s3`. */
 function ownFile(name: string, imports: NonNullable<Published['imports']>): string {
   const [folder = '', part = ''] = name.split('/');
-  return (imports[`${folder}/*`]?.default ?? '').replace('*', part);
+  return imports[name]?.default ?? (imports[`${folder}/*`]?.default ?? '').replace('*', part);
 }
 
 const packageOf = (name: string) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
