@@ -10,7 +10,7 @@ const BROKEN = APP.replace('new App()', 'new Ap()');
 const { folder, write, printed, printer, options, until } = project(BROKEN);
 const sessions = () => readdirSync(join(folder, 'cdk.out/mcp-task-server-dev'));
 
-test('an app that does not start waits for the save that mends it', { timeout: 90_000 }, async () => {
+test('an app that does not start waits for the save that mends it', async () => {
   const starting = startSession(readProject(folder), options, printer);
   expect(await until(/✗/)).toContain('Ap is not defined');
   await until(/save a file to try again/);
@@ -25,7 +25,7 @@ test('an app that does not start waits for the save that mends it', { timeout: 9
   expect(sessions()).toEqual([]);
 });
 
-test('an end while it waits leaves no process or file', { timeout: 60_000 }, async () => {
+test('an end while it waits leaves no process or file', async () => {
   write('app.ts', BROKEN);
   const ending = new AbortController();
   const starting = startSession(readProject(folder), options, printer, ending.signal);
@@ -35,7 +35,7 @@ test('an end while it waits leaves no process or file', { timeout: 60_000 }, asy
   expect(sessions()).toEqual([]);
 });
 
-test('with --strict it ends with the error, for CI', { timeout: 60_000 }, async () => {
+test('with --strict it ends with the error, for CI', async () => {
   const strict = startSession(readProject(folder), { ...options, strict: true }, printer);
   await expect(strict).rejects.toThrow('Ap is not defined');
 });

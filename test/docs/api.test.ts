@@ -10,7 +10,7 @@ const read = (folder: string) =>
     globSync('**/*.md', { cwd: folder }).map((file) => [file, readFileSync(join(folder, file), 'utf8')]),
   );
 
-test('docs/api is what the doc comments say: npm run api writes it', { timeout: 300_000 }, () => {
+test('docs/api is what the doc comments say: npm run api writes it', () => {
   const out = mkdtempSync(join(tmpdir(), 'mcp-api-'));
   try {
     execFileSync('npm', ['run', 'api', '--silent', '--', '--out', out], { cwd: ROOT, stdio: 'pipe' });

@@ -1,16 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AwsError } from '../../aws-error.ts';
+import { temporaryDir } from '../fixture.ts';
 import { errorOf, pause, until, useBench } from './fixtures.ts';
 
 const bench = useBench();
 
 /** Answers the worker that took the event, its number of concurrent events, and their order. */
 const counting = `const { threadId } = require('node:worker_threads');
+  const { existsSync } = require('node:fs');
   let open = 0, served = 0;
-  exports.handler = async ({ ms = 50, name, crash }) => {
+  exports.handler = async ({ ms = 50, name, crash, released }) => {
     open++;
     console.log('begin ' + name);
     if (crash) process.exit(1);
+    while (released && !existsSync(released)) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, ms));
     console.log('end ' + name);
     return { threadId, atOnce: open--, served: ++served };
@@ -124,8 +129,10 @@ describe('throttling', () => {
   it('refuses an event that waited too long for a worker', async () => {
     const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 0.01 });
     await lambda.invoke('throttled', '{"ms":1}');
-    const running = lambda.invoke('throttled', '{"ms":1500}');
+    const released = join(temporaryDir(), 'released');
+    const running = lambda.invoke('throttled', JSON.stringify({ released }));
     const error = await lambda.invoke('throttled', '{}').catch((reason: unknown) => reason);
+    writeFileSync(released, '');
     expect(error).toBeInstanceOf(AwsError);
     expect(error).toMatchObject({ type: 'TooManyRequestsException', status: 429 });
     expect(JSON.parse((await running).payload)).toMatchObject({ served: 2 });

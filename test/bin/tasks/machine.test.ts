@@ -15,10 +15,8 @@ async function ordered(args: object): Promise<string> {
 test('explain names the state of a machine, and its failed tries', async () => {
   const taskId = await ordered({ fails: 2, hold: 3_600 });
   const explained = async () => (await tasks('explain', taskId, '--json')).json();
-  await expect
-    .poll(explained, { timeout: 30_000 })
-    .toMatchObject({ cause: 'works, after failures in its state machine' });
-  await expect.poll(async () => (await explained()).because.at(-1), { timeout: 30_000 }).toContain(`'Print label'`);
+  await expect.poll(explained).toMatchObject({ cause: 'works, after failures in its state machine' });
+  await expect.poll(async () => (await explained()).because.at(-1)).toContain(`'Print label'`);
   const { because, row } = await explained();
   expect(because.slice(1)).toEqual([
     `Tries failed in states of its state machine: 'Charge card' twice (CardRefused).`,

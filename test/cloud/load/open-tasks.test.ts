@@ -33,9 +33,11 @@ describe('the open tasks of one caller (C-37)', () => {
     }
     const open = listed.filter(({ status }) => status !== 'failed').map(({ taskId }) => taskId);
     expect(open.length).toBeLessThanOrEqual(100);
-    expect(taskIds).toEqual(expect.arrayContaining(open));
-    // A busy machine fails some tasks, and does not answer some calls, which keep their slots for two minutes.
-    if (listed.length === open.length && !answers.some(busy)) expect(open).toHaveLength(100);
+    // A busy machine fails some tasks, and does not answer some calls, whose tasks keep their slots for two minutes.
+    if (!answers.some(busy)) {
+      expect(taskIds).toEqual(expect.arrayContaining(open));
+      if (listed.length === open.length) expect(open).toHaveLength(100);
+    }
 
     const other = await legacySession(url());
     expect((await start(other)).body.result.task.status).toBe('working');

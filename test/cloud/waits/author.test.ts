@@ -14,8 +14,7 @@ const send = async (to: string, body: string, type = 'application/json') =>
 
 describe.each(['author', 'author_express'])('%s', (tool) => {
   const does = (what: string, args: object = {}) => start(tool, { do: what, ...args });
-  const waits = (taskId: string) =>
-    expect.poll(async () => (await stored(taskId)).status, { timeout: 20_000 }).toBe('waiting');
+  const waits = (taskId: string) => expect.poll(async () => (await stored(taskId)).status).toBe('waiting');
   const result = async (taskId: string) => {
     const { status, result: found } = await poll(url(), taskId, ended);
     expect(status).toBe('completed');
@@ -52,7 +51,7 @@ describe.each(['author', 'author_express'])('%s', (tool) => {
     expect(await (await fetch(link)).text()).toContain('Buy it? xxx');
     expect(await send(link, 'action=accept&f0=true&by=Ann', 'application/x-www-form-urlencoded')).toBe(200);
     await modernRequest(url(), 'tasks/update', { taskId, inputResponses: { 'r1.open': { action: 'accept' } } });
-    await expect.poll(async () => (await stored(taskId)).waits, { timeout: 20_000 }).toContain('"ready"');
+    await expect.poll(async () => (await stored(taskId)).waits).toContain('"ready"');
     await sweepAfter(6 * MINUTE);
     expect(await result(taskId)).toEqual({
       open: 'accept',
