@@ -1,0 +1,98 @@
+import type { DeliveryError, DeliveryMessage, EventsStore, Subscription } from '../events/ports.ts';
+import { type Answer, errorOf, type SignedPost } from '../events/post/post.ts';
+import { errorFacts, logEvent } from '../tasks/log.ts';
+import { type Hold, heldFor, isTooOld, retryAfter } from './retry.ts';
+
+/** The outside of delivery. Tests replace single members. */
+export interface DeliveryContext {
+  readonly store: EventsStore;
+  readonly post: (post: SignedPost) => Promise<Answer>;
+  /** Undefined: no event is held. */
+  readonly hold: Hold | undefined;
+  /** In ms since the epoch. */
+  readonly now: () => number;
+  /** Of each attempt. */
+  readonly measure: (attempt: Attempt) => void;
+}
+
+export interface Attempt {
+  readonly result: 'delivered' | 'failed' | 'given_up';
+  readonly message: DeliveryMessage;
+  /** The HTTP status, if there was an answer. */
+  readonly status?: number;
+  readonly error?: DeliveryError;
+  /** From the event until now, in ms. */
+  readonly age: number;
+  /** For how long all attempts for this subscription have failed, in ms. */
+  readonly failing: number;
+}
+
+/** What becomes a message: it leaves the queue, or comes again after so many ms, with all later ones of its subscription. */
+export type Verdict = 'done' | { readonly again: number };
+
+/** Gone and too large: the same event would get the same answer. */
+const FINAL: readonly number[] = [410, 413];
+
+/**
+ * One attempt to deliver one event. A message is done when its receiver took it, when it is given up, or when its subscription has
+ * ended; until then it blocks all later ones of its subscription. Rejects if the store cannot be read.
+ */
+export async function deliver(
+  message: DeliveryMessage,
+  sentAt: number,
+  { store, post, hold, now, measure }: DeliveryContext,
+): Promise<Verdict> {
+  const { ownerKey, subscriptionId, eventId, position } = message;
+  const [subscription, occurrence] = await Promise.all([
+    store.subscription(ownerKey, subscriptionId),
+    store.occurrence(ownerKey, position),
+  ]);
+  // A receiver refuses for good what comes after the end of its subscription, by its own clock.
+  if (subscription === undefined || isOver(subscription, now())) return 'done';
+  if (occurrence === undefined) {
+    logEvent('event_expired', { subscriptionId, eventId }, 'warn');
+    return 'done';
+  }
+  const happenedAt = Date.parse(String(occurrence.body.timestamp));
+  const held = await heldUntilQuiet();
+  if (held > 0) return { again: held };
+
+  const { url, secrets } = subscription;
+  const body = JSON.stringify(occurrence.body);
+  const answer = await post({ url, secrets, webhookId: eventId, subscriptionId, body });
+  const error = errorOf(answer);
+  const at = now();
+  const facts = {
+    message,
+    age: at - happenedAt,
+    failing: error === undefined ? 0 : at - (subscription.failedSince ?? at),
+    ...('status' in answer && { status: answer.status }),
+    ...(error !== undefined && { error }),
+  };
+  if (error === undefined) {
+    await note(() => store.delivered(ownerKey, subscriptionId, { position }));
+    measure({ ...facts, result: 'delivered' });
+    return 'done';
+  }
+  if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
+    await note(() => store.delivered(ownerKey, subscriptionId, { position, givenUp: true }));
+    measure({ ...facts, result: 'given_up' });
+    return 'done';
+  }
+  await note(() => store.failed(ownerKey, subscriptionId, error, at));
+  measure({ ...facts, result: 'failed' });
+  return { again: retryAfter(subscription, at) };
+
+  async function heldUntilQuiet(): Promise<number> {
+    if (hold === undefined || subscription?.hold === false || now() >= happenedAt + hold.most) return 0;
+    return heldFor(hold, { happenedAt, lastRequest: await store.lastRequest(ownerKey), now: now() });
+  }
+}
+
+const isOver = ({ refreshBefore }: Subscription, now: number): boolean =>
+  refreshBefore !== null && now >= refreshBefore;
+
+/** The receiver has its event, or will get it again: that the status is behind must not double it, nor hold it up. */
+async function note(write: () => Promise<void>): Promise<void> {
+  await write().catch((error: unknown) => logEvent('delivery_unnoted', errorFacts(error), 'warn'));
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Answer } from '../../../functions/events/post/post.ts';
+import { createDelivery, DAY, MINUTE, message, occurrence, SECOND, subscription, T0 } from './support.ts';
+
+beforeEach(() => {
+  for (const level of ['error', 'warn', 'log'] as const) vi.spyOn(console, level).mockReturnValue(undefined);
+});
+afterEach(() => vi.restoreAllMocks());
+
+const unheld = { hold: undefined };
+
+test('an event is posted as it is in the log, under its id, signed by all secrets', async () => {
+  const { posts, written, attempts, receive, state } = createDelivery(unheld);
+  state.now = T0 + 300;
+  expect(await receive()).toEqual([true]);
+  const { url, secrets } = subscription;
+  const body = JSON.stringify(occurrence);
+  expect(posts).toEqual([{ url, secrets, webhookId: 'evt_1', subscriptionId: 'sub_1', body }]);
+  expect(written).toEqual([['delivered', 'p1']]);
+  expect(attempts).toMatchObject([{ result: 'delivered', status: 204, age: 300, failing: 0 }]);
+});
+
+test.each<[Answer, string]>([
+  [{ status: 503, body: '' }, 'http_5xx'],
+  [{ status: 500, body: '' }, 'http_5xx'],
+  [{ status: 425, body: '' }, 'http_4xx'],
+  [{ status: 404, body: '' }, 'http_4xx'],
+  [{ status: 307, body: '' }, 'http_4xx'],
+  [{ error: 'timeout' }, 'timeout'],
+  [{ error: 'tls_error' }, 'tls_error'],
+  [{ error: 'connection_refused' }, 'connection_refused'],
+])('after %j the message comes back a second later, and the reason is noted', async (answer, error) => {
+  const { state, hidden, written, attempts, receive } = createDelivery(unheld);
+  state.answer = answer;
+  expect(await receive()).toEqual([false]);
+  expect(hidden).toEqual([1]);
+  expect(written).toEqual([[error, T0]]);
+  expect(attempts).toMatchObject([{ result: 'failed', error }]);
+});
+
+test('attempts go on for 14 days at growing distances: seconds first, then 15 minutes', async () => {
+  const { state, hidden, written, receive } = createDelivery(unheld);
+  state.answer = { error: 'timeout' };
+  state.subscription = { ...subscription, failedSince: T0 };
+  while (!(await receive())[0]) state.now += (hidden.at(-1) ?? 0) * SECOND;
+  expect(hidden.slice(0, 9)).toEqual([1, 2, 6, 18, 54, 162, 486, 900, 900]);
+  expect(new Set(hidden.slice(8))).toEqual(new Set([900]));
+  expect(state.now).toBeGreaterThan(T0 + 13.9 * DAY);
+  expect(state.now).toBeLessThan(T0 + 14 * DAY - 15 * MINUTE);
+  expect(written.at(-1)).toEqual(['given up', 'p1']);
+});
+
+test.each([410, 413])('after %i the event is given up, and the next one is sent', async (status) => {
+  const { state, posts, written, attempts, receive } = createDelivery(unheld);
+  state.answer = { status, body: '' };
+  expect(await receive(message(1), message(2))).toEqual([true, true]);
+  expect(posts.map(({ webhookId }) => webhookId)).toEqual(['evt_1', 'evt_2']);
+  expect(written).toEqual([
+    ['given up', 'p1'],
+    ['given up', 'p2'],
+  ]);
+  expect(attempts).toMatchObject([{ result: 'given_up', status }, { result: 'given_up' }]);
+});
+
+test('all messages behind one that comes back come back with it, unsent', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.answer = { status: 503, body: '' };
+  expect(await receive(message(1), message(2), message(3))).toEqual([false, false, false]);
+  expect(posts.map(({ webhookId }) => webhookId)).toEqual(['evt_1']);
+});
+
+test('nothing is sent for a subscription that has ended, nor at or after its refreshBefore', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.subscription = undefined;
+  expect(await receive()).toEqual([true]);
+  state.subscription = { ...subscription, refreshBefore: T0 };
+  expect(await receive()).toEqual([true]);
+  expect(posts).toEqual([]);
+  state.subscription = { ...subscription, refreshBefore: T0 + 1 };
+  expect(await receive()).toEqual([true]);
+  expect(posts).toHaveLength(1);
+});
+
+test('an event that has left the log is done, and the log of the function says so', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.occurrence = undefined;
+  expect(await receive()).toEqual([true]);
+  expect(posts).toEqual([]);
+  expect(vi.mocked(console.warn).mock.calls.join()).toContain('event_expired');
+});
+
+test.each(['subscription', 'occurrence'] as const)('if the %s cannot be read, the message comes back', async (read) => {
+  const { context, posts, hidden } = createDelivery(unheld);
+  const store = { ...context.store, [read]: async () => Promise.reject(new Error('planted-secret')) };
+  expect(await createDelivery({ ...context, store }).receive()).toEqual([false]);
+  expect([posts, hidden]).toEqual([[], []]);
+  expect(vi.mocked(console.error).mock.calls.join()).not.toContain('planted-secret');
+});
+
+test('a status that cannot be written neither repeats a delivered event nor ends a failed one', async () => {
+  const { context, state } = createDelivery(unheld);
+  const fails = async () => Promise.reject(new Error('throttled'));
+  const delivery = createDelivery({ ...context, store: { ...context.store, delivered: fails, failed: fails } });
+  expect(await delivery.receive()).toEqual([true]);
+  state.answer = { status: 503, body: '' };
+  expect(await delivery.receive()).toEqual([false]);
+});
+
+test('if SQS does not hide the message, it comes back all the same', async () => {
+  const { receive, state } = createDelivery({ ...unheld, hide: async () => Promise.reject(new Error('throttled')) });
+  state.answer = { status: 503, body: '' };
+  expect(await receive()).toEqual([false]);
+});
+
+test.each(['', 'null', '{}', '[1]', '{"ownerKey":"o","subscriptionId":"s","eventId":"e"}'])(
+  'a message that is not one (%j) is dropped: it would block its subscription',
+  async (body) => {
+    const { posts, receive } = createDelivery(unheld);
+    expect(await receive(body)).toEqual([true]);
+    expect(posts).toEqual([]);
+  },
+);
+
+test('an event of a busy owner is held until 90 s without a request, at most 5 minutes', async () => {
+  const { state, posts, hidden, receive } = createDelivery();
+  state.lastRequest = T0 - 20 * SECOND;
+  expect(await receive()).toEqual([false]);
+  expect(hidden).toEqual([70]);
+  state.now = T0 + 70 * SECOND;
+  state.lastRequest = T0 + 60 * SECOND;
+  expect(await receive()).toEqual([false]);
+  state.now = T0 + 4 * MINUTE;
+  state.lastRequest = T0 + 4 * MINUTE;
+  expect(await receive()).toEqual([false]);
+  expect(hidden).toEqual([70, 80, 60]);
+  expect(posts).toEqual([]);
+  state.now = T0 + 5 * MINUTE;
+  state.lastRequest = T0 + 5 * MINUTE;
+  expect(await receive()).toEqual([true]);
+  expect(posts).toHaveLength(1);
+});
+
+test('an event of a quiet owner is not held, nor one of a subscription without a hold', async () => {
+  const { state, hidden, receive } = createDelivery();
+  expect(await receive()).toEqual([true]);
+  state.lastRequest = T0 - 90 * SECOND;
+  expect(await receive()).toEqual([true]);
+  state.lastRequest = T0;
+  state.subscription = { ...subscription, hold: false };
+  expect(await receive()).toEqual([true]);
+  expect(hidden).toEqual([]);
+});
