@@ -5,7 +5,7 @@ import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
 import { startDynamoDb } from './dynamodb/index.ts';
 import { createMappings } from './event-source/api.ts';
-import { readEventSourceMappings, startEventSources } from './event-source/index.ts';
+import { readEventSourceMappings, readQueueMappings, startEventSources } from './event-source/index.ts';
 import { createEventBridge, readBuses, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
 import { awsEnvironment, localized, withoutForbiddenLogs } from './functions.ts';
@@ -16,7 +16,9 @@ import { createLambda, type FunctionSpec, type Lambda, NOT_RUN_LOCALLY, type Wor
 import { createOperations } from './operations.ts';
 import { createS3 } from './s3/index.ts';
 import { createSecretsManager } from './secrets-manager/index.ts';
-import { createQueues, type QueueMessage } from './sqs/queues.ts';
+import { readFifoQueues } from './sqs/fifo/resources.ts';
+import type { QueueMessage } from './sqs/message.ts';
+import { createQueues } from './sqs/queues.ts';
 import { createStepFunctions, type StatusChange, type StepFunctions } from './step-functions/index.ts';
 import { checkKnown } from './step-functions/integrations/check-app.ts';
 import { expressFate } from './step-functions/integrations/express-fate.ts';
@@ -82,7 +84,7 @@ export interface Cloud extends TestingControls {
   readonly stepFunctions: StepFunctions;
   /** The rules that run by schedule. */
   readonly schedules: Schedules;
-  /** The messages in each queue, by its name: events and invocations that could not be delivered. */
+  /** The messages in each queue, by its name: those in flight, too. */
   readonly queues: ReadonlyMap<string, readonly QueueMessage[]>;
   /** How many resources are left alone, by service, such as `AWS::SNS`: see `CloudOptions.lenient`. */
   readonly leftAlone: ReadonlyMap<string, number>;
@@ -136,13 +138,15 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
 
   const app = readApp(assembly, options, checkKnown);
   const { stacks, specs, leftAlone } = app;
-  const mappings = readEventSourceMappings(stacks, specs);
+  const fifo = readFifoQueues(stacks);
+  const mappings = readEventSourceMappings(stacks, specs, fifo);
+  const queueMappings = readQueueMappings(stacks, specs, fifo);
   const api = readApi(stacks);
   const { region, account } = placeOf(stacks);
   const buses = readBuses(stacks, { region, account });
   const rules = readRules(stacks, specs, buses);
   const iam = createIam(stacks, specs, { region, account });
-  checkDeployed(stacks, iam, mappings);
+  checkDeployed(stacks, iam, [...mappings, ...queueMappings]);
   const calls = createCallLog(recordCalls ? RECORDED_CALLS : 0);
   const clock = createClock(
     options,
@@ -169,7 +173,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     const environment = environmentOf(spec.logicalId, spec.environment);
     return { ...spec, environment, ...(shared && { clock: shared }) };
   });
-  const queues = createQueues(specs.queues, now);
+  const queues = createQueues({ standard: specs.queues, fifo }, { now, timeScale, dataDir, onMove: clock.onMove });
   const operations = createOperations({ stacks: () => deployed.stacks, queues, iam, account, now });
   const bench = createFaults((workerId) => lambda.killWorker(workerId), options.mortal);
   const lambda: Lambda = createLambda(functions, {
@@ -189,10 +193,11 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   });
   atStop(lambda.stop);
   const { streams } = dynamoDb;
-  const sources = startEventSources({ mappings, streams, lambda, queues, bench, now, timeScale, onError });
+  const polling = { lambda, queues, bench, now, timeScale, onError };
+  const sources = startEventSources({ mappings, queueMappings, streams, ...polling });
   atStop(sources.stop);
   const answerMappings = createMappings({ stacks, specs, streams, iam, onCreated: sources.add });
-  const events = createEventBridge({ rules, buses, lambda, queues, bench, iam, now, timeScale, scheduled, onError });
+  const events = createEventBridge({ rules, buses, iam, scheduled, ...polling });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);

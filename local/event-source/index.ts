@@ -1,18 +1,24 @@
 import type { Streams } from '../dynamodb/stream/index.ts';
+import type { Queues } from '../sqs/queues.ts';
 import { createPauses } from '../time/timeout.ts';
 import { lanesOf } from './lanes.ts';
 import { type PollerOptions, pollShard } from './poller.ts';
+import type { QueueMapping } from './queue/mappings.ts';
+import { pollQueue } from './queue/poller.ts';
 import type { EventSourceMapping } from './types.ts';
 
 export { readEventSourceMappings } from './mappings.ts';
+export { readQueueMappings } from './queue/mappings.ts';
 
 export interface EventSourceOptions extends Omit<PollerOptions, 'pause' | 'stopped'> {
   readonly mappings: readonly EventSourceMapping[];
   readonly streams: Pick<Streams, 'shardsOf'>;
+  readonly queueMappings: readonly QueueMapping[];
+  readonly queues: Pick<Queues, 'send' | 'fifo'>;
 }
 
-/** Reads streams as Lambda does: passes the records of each mapping to its function. */
-export function startEventSources({ mappings, streams, ...options }: EventSourceOptions) {
+/** Reads streams and FIFO queues as Lambda does: passes the records of each mapping to its function. */
+export function startEventSources({ mappings, streams, queueMappings, ...options }: EventSourceOptions) {
   const { pause, end } = createPauses();
   let stopped = false;
   const poller = { ...options, pause, stopped: () => stopped };
@@ -25,6 +31,10 @@ export function startEventSources({ mappings, streams, ...options }: EventSource
     }
   };
   for (const mapping of mappings) add(mapping);
+  for (const mapping of queueMappings) {
+    const queue = options.queues.fifo(mapping.queueArn);
+    if (queue) void pollQueue(mapping, queue, poller);
+  }
   return {
     add,
     /** Records that are under way then are delivered again after a restart. */

@@ -1,7 +1,9 @@
 import { compilePattern, type Matches } from '../events/pattern.ts';
 import { listOf, numberOf, objectOf, parsedObject, stringOf } from '../json.ts';
+import type { FifoQueueResource } from '../sqs/fifo/resources.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
 import { type Specs, unknownValue } from '../template/specs.ts';
+import { readsFifo } from './queue/mappings.ts';
 import type { EventSourceMapping } from './types.ts';
 
 /** "Lambda parameters for Amazon DynamoDB event source mappings" in the Lambda developer guide. */
@@ -31,11 +33,15 @@ export const DEFAULTS = {
   ParallelizationFactor: PARALLELIZATION.byDefault,
 };
 
-/** Reads the enabled mappings. Refuses, by name, an unknown property of any mapping. */
-export function readEventSourceMappings(stacks: readonly ResolvedStack[], specs: Specs): EventSourceMapping[] {
+/** Reads the enabled mappings of streams. Refuses, by name, an unknown property of any of them. */
+export function readEventSourceMappings(
+  stacks: readonly ResolvedStack[],
+  specs: Specs,
+  queues: readonly FifoQueueResource[] = [],
+): EventSourceMapping[] {
   const all = stacks.flatMap(({ resources }) => resources);
   return all
-    .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
+    .filter((resource) => resource.type === 'AWS::Lambda::EventSourceMapping' && !readsFifo(resource, queues))
     .flatMap((resource) => {
       const mapping = readMapping(resource, specs, streamsOf(specs));
       return isTrue(resource.properties.Enabled ?? true) ? [mapping] : [];
@@ -48,7 +54,7 @@ const streamsOf = ({ tables }: Specs): string[] => tables.flatMap(({ stream }) =
 /** Reads the properties of a mapping, which are also the members of a request to create one. @param streams their ARNs */
 export function readMapping(resource: Resource, specs: Specs, streams: readonly string[]): EventSourceMapping {
   const { properties, logicalId } = resource;
-  const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes } = properties;
+  const { EventSourceArn, FunctionName, StartingPosition, FunctionResponseTypes, ScalingConfig } = properties;
   const refuse = (name: string): Error => unknownValue(resource, name, properties[name]);
   const streamArn = streams.find((arn) => arn === EventSourceArn);
   if (streamArn === undefined) throw refuse('EventSourceArn');
@@ -57,6 +63,8 @@ export function readMapping(resource: Resource, specs: Specs, streams: readonly 
   // A stream here keeps nothing from before its first reader, so both positions are the same.
   if (StartingPosition !== 'TRIM_HORIZON' && StartingPosition !== 'LATEST') throw refuse('StartingPosition');
   if (listOf(FunctionResponseTypes).some((type) => type !== REPORT)) throw refuse('FunctionResponseTypes');
+  // "The scaling configuration for the event source": only of queues.
+  if (ScalingConfig !== undefined) throw refuse('ScalingConfig');
   const number = (name: string, { least, most, byDefault }: typeof BATCH_SIZE) => {
     const value = numberOf(properties[name] ?? byDefault);
     if (value === undefined || !Number.isInteger(value) || value < least || value > most) throw refuse(name);

@@ -33,6 +33,7 @@ export type FaultPoint = 'before' | 'after' | 'midway';
  * | states | `RunExpress`: an Express execution begins, after its start was answered; `before` only | the role of the machine | |
  * | events | `Deliver`: a rule sends an event to a function, or the end of an execution to `startExecution.sync` | the rule | |
  * | streams | `Deliver`: Lambda passes records of a stream to a function | the event source mapping | |
+ * | sqs | `Deliver`: Lambda passes messages of a FIFO queue to a function | the event source mapping | |
  * | apigateway | `POST /mcp`: a client calls; the resource as the template writes it | `client` | the one that answers |
  */
 export interface FaultCall {
@@ -51,7 +52,7 @@ export type Fault =
   /**
    * The connection breaks: `before` loses the request, `after` loses the answer. A state machine sees an
    * SdkClientException. `before` loses an event of AWS, and delays one of PutEvents. `after` delivers it, but EventBridge does not know that and retries.
-   * Lambda retries records of a stream in both cases. Of `RunExpress`: the execution is lost without a trace.
+   * Lambda retries records of a stream, and messages of a queue, in both cases. Of `RunExpress`: the execution is lost without a trace.
    */
   | 'drop'
   /** The worker of the call dies, and with it the connection. */

@@ -11,7 +11,7 @@ import type { Iam } from './index.ts';
 export function checkDeployed(
   stacks: readonly ResolvedStack[],
   iam: Iam,
-  mappings: readonly StreamReader[] = [],
+  mappings: readonly SourceReader[] = [],
 ): void {
   const ofResources = stacks.flatMap(({ stack, resources }) =>
     resources.flatMap((resource) => {
@@ -77,23 +77,27 @@ function machineProblems(resource: Resource, definition: string, iam: Iam): stri
 
 /** Lambda reads a stream, and sends to the destination, with the role of the function ("Execution role permissions"). */
 const READ_STREAM = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+/** "Execution role permissions" for SQS: Lambda checks them when it makes the mapping. */
+const READ_QUEUE = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
 
 /** The parts of an event source mapping that need rights. */
-interface StreamReader {
+interface SourceReader {
   readonly logicalId: string;
   readonly roleArn: string;
-  readonly streamArn: string;
+  readonly streamArn?: string;
+  readonly queueArn?: string;
   /** A queue. */
   readonly onFailure?: string;
 }
 
 /** The rights that the role of a function lacks for a mapping, one sentence each. */
 export function mappingProblems(
-  { logicalId, roleArn, streamArn, onFailure }: StreamReader,
+  { logicalId, roleArn, streamArn, queueArn, onFailure }: SourceReader,
   iam: Pick<Iam, 'mayRole'>,
 ): string[] {
   const needs: (readonly [action: string, resource: string])[] = [
-    ...READ_STREAM.map((action) => [`dynamodb:${action}`, streamArn] as const),
+    ...(streamArn === undefined ? [] : READ_STREAM.map((action) => [`dynamodb:${action}`, streamArn] as const)),
+    ...(queueArn === undefined ? [] : READ_QUEUE.map((action) => [`sqs:${action}`, queueArn] as const)),
     ...(onFailure === undefined ? [] : [['sqs:SendMessage', onFailure] as const]),
   ];
   const missing = needs.filter(([action, resource]) => !iam.mayRole(roleArn, action, resource));

@@ -1,43 +1,69 @@
 import { AwsError } from '../aws-error.ts';
+import { type JsonObject, stringOf } from '../json.ts';
 import type { QueueResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
-import { readSendMessage } from './send.ts';
+import { createFifoQueue, type FifoOptions, type FifoQueue } from './fifo/queue.ts';
+import { fifoOperations } from './fifo/requests.ts';
+import type { FifoQueueResource } from './fifo/resources.ts';
+import type { QueueMessage } from './message.ts';
+import { missing, readSendMessage, refuse } from './send.ts';
 
-/** A message in a queue of the template. Only tests receive it. */
-export interface QueueMessage {
-  readonly body: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Milliseconds since the epoch. */
-  readonly sentAt: number;
+export interface QueueResources {
+  readonly standard: readonly QueueResource[];
+  readonly fifo?: readonly FifoQueueResource[];
 }
 
 export type Queues = ReturnType<typeof createQueues>;
 
-export function createQueues(resources: readonly QueueResource[], now: () => number) {
-  const messages = new Map(resources.map(({ name }): [string, QueueMessage[]] => [name, []]));
-  const names = new Map(resources.map(({ arn, name }) => [arn, name]));
-  const find = (name: string): QueueMessage[] => {
-    const queue = messages.get(name);
+/** The queues of a template. Messages of standard queues stay in memory, and no client receives them. */
+export function createQueues({ standard, fifo = [] }: QueueResources, options: FifoOptions) {
+  const { now } = options;
+  const kept = new Map(standard.map(({ name }): [string, QueueMessage[]] => [name, []]));
+  const names = new Map(standard.map(({ arn, name }) => [arn, name]));
+  const fifos = new Map(
+    fifo.map((resource): [string, FifoQueue] => [resource.name, createFifoQueue(resource, options)]),
+  );
+  const queueOf = ({ QueueUrl }: JsonObject): QueueMessage[] | FifoQueue => {
+    const name = stringOf(QueueUrl)?.split('/').at(-1) ?? refuse('MissingParameter', missing('QueueUrl'));
+    const queue = kept.get(name) ?? fifos.get(name);
     if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
     return queue;
   };
+  const ofFifo = (operation: keyof typeof fifoOperations) => async (input: JsonObject) => {
+    const queue = queueOf(input);
+    if (Array.isArray(queue)) {
+      throw new AwsError('UnsupportedOperation', `the embedded cloud does not know ${operation} of a standard queue`);
+    }
+    return fifoOperations[operation](queue, input);
+  };
   const operations: Operations = {
     async SendMessage(input) {
-      const { queue, body, attributes, delayMs, answer } = readSendMessage(input);
-      find(queue).push({ body, attributes, sentAt: now() + delayMs });
+      const queue = queueOf(input);
+      if (!Array.isArray(queue)) return fifoOperations.SendMessage(queue, input);
+      const { body, attributes, delayMs, answer } = readSendMessage(input);
+      queue.push({ body, attributes, sentAt: now() + delayMs });
       return answer;
     },
-    async GetQueueAttributes({ QueueUrl }) {
-      const queue = find(String(QueueUrl).split('/').at(-1) ?? '');
+    async GetQueueAttributes(input) {
+      const queue = queueOf(input);
+      if (!Array.isArray(queue)) return { Attributes: queue.counts() };
       return { Attributes: { ApproximateNumberOfMessages: String(queue.length) } };
     },
+    ReceiveMessage: ofFifo('ReceiveMessage'),
+    DeleteMessage: ofFifo('DeleteMessage'),
+    ChangeMessageVisibility: ofFifo('ChangeMessageVisibility'),
   };
+  const messages = new Map<string, readonly QueueMessage[]>([
+    ...kept,
+    ...[...fifos].map(([name, queue]) => [name, queue.messages] as const),
+  ]);
   return {
     operations,
     /** The messages by the name of their queue, the oldest first. */
     messages: messages as ReadonlyMap<string, readonly QueueMessage[]>,
+    fifo: (arn: string): FifoQueue | undefined => [...fifos.values()].find((queue) => queue.arn === arn),
     send(arn: string, body: unknown, attributes: QueueMessage['attributes'] = {}): void {
-      const queue = messages.get(names.get(arn) ?? '');
+      const queue = kept.get(names.get(arn) ?? '');
       if (!queue) throw new Error(`there is no queue ${arn}`);
       queue.push({ body: JSON.stringify(body), attributes, sentAt: now() });
     },

@@ -12,21 +12,19 @@ const MOST_ATTRIBUTES = 10;
 const TEXT = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]*$/u;
 
 export interface Sent {
-  readonly queue: string;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly delayMs: number;
   readonly answer: JsonObject;
 }
 
-/** Checks the input of SendMessage. */
+/** Checks the members of SendMessage that both kinds of queues take. */
 export function readSendMessage(input: JsonObject): Sent {
-  const { QueueUrl, MessageBody, DelaySeconds = 0, MessageAttributes, ...others } = input;
+  const { QueueUrl: _, MessageBody, DelaySeconds = 0, MessageAttributes, ...others } = input;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     refuse('UnsupportedOperation', `the embedded cloud does not know ${unknown} of SendMessage`);
   const body = stringOf(MessageBody) ?? refuse('MissingParameter', missing('MessageBody'));
-  if (stringOf(QueueUrl) === undefined) refuse('MissingParameter', missing('QueueUrl'));
   if (body === '') refuse('MissingParameter', missing('MessageBody'));
   if (!TEXT.test(body)) refuse('InvalidMessageContents', 'Invalid characters found.');
   const attributes = Object.entries(objectOf(MessageAttributes));
@@ -53,7 +51,6 @@ export function readSendMessage(input: JsonObject): Sent {
     );
   }
   return {
-    queue: String(QueueUrl).split('/').at(-1) ?? '',
     body,
     attributes: Object.fromEntries(values),
     delayMs: delay * 1000,
@@ -67,8 +64,8 @@ function attributeValue(name: string, { DataType, StringValue }: JsonObject): st
   return refuse('UnsupportedOperation', `the embedded cloud does not know the value of the message attribute ${name}`);
 }
 
-const missing = (name: string) => `The request must contain the parameter ${name}.`;
+export const missing = (name: string) => `The request must contain the parameter ${name}.`;
 
-function refuse(type: string, message: string): never {
+export function refuse(type: string, message: string): never {
   throw new AwsError(type, message);
 }

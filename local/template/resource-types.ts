@@ -1,3 +1,4 @@
+import type { JsonObject } from '../json.ts';
 import { partitionOf, urlSuffixOf } from '../partition.ts';
 import {
   apiId,
@@ -28,6 +29,8 @@ export interface ResourceType {
   readonly properties: string;
   /** The property with an explicit name, and the longest name that the service accepts. */
   readonly name?: readonly [property: string, limit: number];
+  /** The end of a name that CloudFormation makes. @default '' */
+  readonly suffix?: (properties: JsonObject) => string;
   /** The property that names the parent of the resource, if the ARN contains the parent. */
   readonly parent?: string;
   /** The value of `Ref`. @default the name */
@@ -84,7 +87,8 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     properties:
       'EventSourceArn FunctionName Enabled StartingPosition BatchSize MaximumBatchingWindowInSeconds ' +
       'ParallelizationFactor FunctionResponseTypes BisectBatchOnFunctionError MaximumRetryAttempts ' +
-      'MaximumRecordAgeInSeconds FilterCriteria.Filters[].Pattern DestinationConfig.OnFailure.Destination Tags',
+      'MaximumRecordAgeInSeconds FilterCriteria.Filters[].Pattern DestinationConfig.OnFailure.Destination ' +
+      'ScalingConfig.MaximumConcurrency Tags',
     ref: uuid,
     attributes: { Id: uuid, EventSourceMappingArn: mappingArn },
   },
@@ -111,10 +115,13 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::SQS::Queue': {
     properties:
       'QueueName ' +
-      // Messages stay in memory, and no consumer receives them.
+      // Without `FifoQueue`, messages stay in memory, and no consumer receives them.
+      'FifoQueue ContentBasedDeduplication DeduplicationScope FifoThroughputLimit ' +
       'MessageRetentionPeriod VisibilityTimeout DelaySeconds MaximumMessageSize ReceiveMessageWaitTimeSeconds ' +
       'KmsMasterKeyId KmsDataKeyReusePeriodSeconds SqsManagedSseEnabled Tags',
     name: ['QueueName', 80],
+    // "The name of a FIFO queue must end with the .fifo suffix": CloudFormation adds it to a name that it makes.
+    suffix: ({ FifoQueue }) => (FifoQueue === true || FifoQueue === 'true' ? '.fifo' : ''),
     ref: queueUrl,
     attributes: { Arn: queueArn, QueueName: (id) => id.name, QueueUrl: queueUrl },
   },

@@ -151,10 +151,11 @@ function createIdentify(stack: Stack, resolve: () => Resolve): (logicalId: strin
     if (seen) return seen;
     known.set(logicalId, 'in progress');
     const resource = stack.template.Resources[logicalId];
-    const { name: [property, limit] = ['', 128], parent = '' } = RESOURCE_TYPES[resource?.Type ?? ''] ?? {};
+    const { name: [property, limit] = ['', 128], parent = '', suffix } = RESOURCE_TYPES[resource?.Type ?? ''] ?? {};
+    const end = suffix?.(resource?.Properties ?? {}) ?? '';
     const explicit = resolve()(resource?.Properties?.[property], where);
     const within = stringOf(resolve()(resource?.Properties?.[parent], where));
-    const name = stringOf(explicit) ?? generatedName(`${stack.name}-${logicalId}`, limit);
+    const name = stringOf(explicit) ?? generatedName(`${stack.name}-${logicalId}`, limit - end.length) + end;
     const { name: inStack, region, account } = stack;
     const identity = {
       stack: inStack,

@@ -70,7 +70,10 @@ export function readSpecs(stacks: readonly ResolvedStack[]) {
     tables: all('AWS::DynamoDB::Table AWS::DynamoDB::GlobalTable', readTable),
     secrets: all('AWS::SecretsManager::Secret', readSecret),
     buckets: all('AWS::S3::Bucket', readBucket),
-    queues: all('AWS::SQS::Queue', ({ name, arn = '' }): QueueResource => ({ name, arn })),
+    /** The standard ones: what is given up goes to no FIFO queue. */
+    queues: all('AWS::SQS::Queue', (one) => one).flatMap(({ properties, name, arn = '' }): QueueResource[] =>
+      isFifo(properties) ? [] : [{ name, arn }],
+    ),
     roles: new Map(all('AWS::IAM::Role', ({ arn = '', logicalId }): [string, string] => [arn, logicalId])),
   };
 }
@@ -154,7 +157,8 @@ function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): Asynch
   const retries = numberOf(MaximumRetryAttempts);
   const age = numberOf(MaximumEventAgeInSeconds);
   const destination = stringOf(objectOf(objectOf(DestinationConfig).OnFailure).Destination);
-  if (destination !== undefined && !ofTypes(stack, 'AWS::SQS::Queue').some(({ arn }) => arn === destination)) {
+  const queues = ofTypes(stack, 'AWS::SQS::Queue').filter(({ properties }) => !isFifo(properties));
+  if (destination !== undefined && !queues.some(({ arn }) => arn === destination)) {
     throw unknownValue(config, 'DestinationConfig.OnFailure.Destination', destination);
   }
   return {
@@ -163,6 +167,8 @@ function readEventInvokeConfig(resource: Resource, stack: ResolvedStack): Asynch
     ...(destination === undefined ? {} : { onFailure: destination }),
   };
 }
+
+export const isFifo = ({ FifoQueue }: JsonObject): boolean => FifoQueue === true || FifoQueue === 'true';
 
 function readMachine(resource: Resource, { stack }: ResolvedStack): MachineResource {
   const { DefinitionSubstitutions, RoleArn, StateMachineType = 'STANDARD' } = resource.properties;

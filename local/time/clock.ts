@@ -2,7 +2,7 @@ import { matchesLogicalId } from '../logical-id.ts';
 
 /**
  * The time that the cloud and its functions see, in milliseconds since the epoch. A move does not affect waits and
- * timeouts, except one that starts at the same moment.
+ * timeouts, except one that starts at the same moment, and messages of FIFO queues that become visible.
  */
 export interface Clock {
   now(): number;
@@ -25,6 +25,8 @@ export interface SharedClock {
 export interface CloudClock extends Clock {
   /** Undefined for a clock that cannot be moved: then functions use the machine's. */
   sharedWith(logicalId: string): SharedClock | undefined;
+  /** Calls back after each move. */
+  onMove(moved: () => void): void;
 }
 
 const WORD = BigInt64Array.BYTES_PER_ELEMENT;
@@ -44,7 +46,15 @@ export function fixedClock(now: () => number): CloudClock {
   const refuse = (): never => {
     throw new Error('this clock cannot be moved: start the cloud with movableClock');
   };
-  return { now, advance: refuse, hold: refuse, resume: refuse, skew: refuse, sharedWith: () => undefined };
+  return {
+    now,
+    advance: refuse,
+    hold: refuse,
+    resume: refuse,
+    skew: refuse,
+    sharedWith: () => undefined,
+    onMove: () => {},
+  };
 }
 
 export function movableClock(functions: readonly string[]): CloudClock {
@@ -52,10 +62,13 @@ export function movableClock(functions: readonly string[]): CloudClock {
   const words = new BigInt64Array(common);
   const skews = new Map(functions.map((logicalId) => [logicalId, new SharedArrayBuffer(WORD)]));
 
+  const listeners: (() => void)[] = [];
+
   const now = () => readClock(words, Date.now());
   const set = (moved: number, held: number) => {
     Atomics.store(words, 0, BigInt(moved));
     Atomics.store(words, 1, BigInt(held));
+    for (const listener of listeners) listener();
   };
   return {
     now,
@@ -76,6 +89,7 @@ export function movableClock(functions: readonly string[]): CloudClock {
       const own = skews.get(logicalId);
       return own && { common, own };
     },
+    onMove: (moved) => void listeners.push(moved),
   };
 }
 

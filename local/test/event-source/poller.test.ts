@@ -71,7 +71,7 @@ async function poll(entries: readonly Entry[], more: Partial<EventSourceMapping>
   const batches: number[][] = [];
   const errors: string[] = [];
   const pauses: number[] = [];
-  const queues = createQueues([{ name: 'dead', arn: 'arn:dead' }], () => 7);
+  const queues = createQueues({ standard: [{ name: 'dead', arn: 'arn:dead' }] }, { now: () => 7 });
   const { promise: drained, resolve } = Promise.withResolvers<void>();
   const shard = createShard(0, () => shard.entries.length === 0 && resolve());
   for (const entry of entries) shard.add(entry);

@@ -39,7 +39,7 @@ async function delivery(errors: Error[], more: Partial<Target> = {}, timeScale =
       return { statusCode: 202, payload: '', executedVersion: '$LATEST' };
     },
   };
-  const queues = createQueues([{ name: 'dead', arn: 'arn:dead' }], () => 7);
+  const queues = createQueues({ standard: [{ name: 'dead', arn: 'arn:dead' }] }, { now: () => 7 });
   const target = {
     kind: 'function' as const,
     arn: 'arn:fn',
