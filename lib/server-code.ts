@@ -52,6 +52,7 @@ const PARTS = {
   lambda: 'functions/tasks/aws/lambda.ts',
   s3: 'functions/tasks/aws/s3.ts',
   'secrets-manager': 'functions/tasks/aws/secrets-manager.ts',
+  sqs: 'functions/tasks/aws/sqs.ts',
 } as const;
 
 type Part = keyof typeof PARTS;

@@ -1,3 +1,4 @@
+import { sufficient } from '../authorizer/scopes.ts';
 import type { DeliveryError, DeliveryMessage, EventsStore, Subscription } from '../events/ports.ts';
 import { type Answer, errorOf, type SignedPost } from '../events/post/post.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
@@ -53,6 +54,9 @@ export async function deliver(
     logEvent('event_expired', { subscriptionId, eventId }, 'warn');
     return 'done';
   }
+  // Of a repeat; or the token of the last subscribe does not allow the tool of this task any more.
+  const { deliveredTo, scopes = [] } = subscription;
+  if (position <= deliveredTo || !sufficient(occurrence.scopes, scopes)) return 'done';
   const happenedAt = Date.parse(String(occurrence.body.timestamp));
   const held = await heldUntilQuiet();
   if (held > 0) return { again: held };

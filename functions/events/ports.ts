@@ -41,17 +41,26 @@ export interface Subscription {
   readonly failedSince?: number;
   readonly lastError?: DeliveryError;
   readonly lastDeliveryAt?: number;
+  /**
+   * The position of the last event that was delivered or given up. A message of that position or an earlier one is a repeat, or of
+   * an earlier subscription with this id: nothing is sent for it.
+   */
+  readonly deliveredTo: string;
+}
+
+export interface Occurrence {
+  /** The event as it is posted: `eventId`, `name`, `timestamp`, `data`, `cursor`. */
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What the scopes of a subscription must cover, each time it is sent. */
+  readonly scopes: readonly string[];
 }
 
 /** What delivery reads and writes. */
 export interface EventsStore {
   /** Strongly consistent. Undefined: it was ended, or has expired. */
   subscription(ownerKey: string, id: string): Promise<Subscription | undefined>;
-  /** The event as it is posted: `eventId`, `name`, `timestamp`, `data`, `cursor`. Undefined: it has expired. */
-  occurrence(
-    ownerKey: string,
-    position: string,
-  ): Promise<{ readonly body: Readonly<Record<string, unknown>> } | undefined>;
+  /** Undefined: it has expired. */
+  occurrence(ownerKey: string, position: string): Promise<Occurrence | undefined>;
   /**
    * Notes that the event at `position`, and all before it, were delivered or given up. A subscription that was ended
    * meanwhile stays ended.

@@ -1,17 +1,21 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { eventLog } from '../events/log.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { variable } from '../tasks/aws/env.ts';
 import type { PutEvents } from '../tasks/aws/eventbridge.ts';
 import type { InvokeLater } from '../tasks/aws/lambda.ts';
+import type { SendFifo } from '../tasks/aws/sqs.ts';
 import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
+import { eventItems } from '../tasks/table/event-items.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
+import { firstUntold, type Tell } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -26,6 +30,8 @@ export interface TaskEventsContext {
   /** Puts up to ten entries on the bus. Returns for each whether it was accepted. */
   readonly putEvents: PutEvents;
   readonly audit: Audit;
+  /** @default the server has no MCP Events */
+  readonly tell?: Tell | undefined;
   /** Asks the reconciler to begin the next round of a task that has all it waits for. */
   readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
@@ -59,7 +65,10 @@ export async function publish(
     }),
   );
   const refused = (await firstFailure(entries, context)) ?? Records.length;
-  const failed = firstYoung(Records, refused, context);
+  const { tell } = context;
+  const published = read.slice(0, refused).map(({ changes }) => changes);
+  const untold = (tell && (await firstUntold(published, tell))) ?? refused;
+  const failed = firstYoung(Records, untold, context);
   for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
@@ -159,10 +168,27 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       invoke ??= (await import('#mcp-task-server/lambda')).eventInvoker({ requestTimeout: 3_000, attempts: 3 });
       await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
+    tell: env.EVENTS_QUEUE_URL === undefined ? undefined : createTell(env, env.EVENTS_QUEUE_URL),
     audit: printAudit,
     now: Date.now,
     print,
   };
+}
+
+function createTell(env: NodeJS.ProcessEnv, queue: string): Tell {
+  const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
+  const kept = Number(variable(env, 'EVENTS_KEPT'));
+  let send: SendFifo | undefined;
+  const log = eventLog({
+    items,
+    now: Date.now,
+    kept,
+    async send(messages) {
+      send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
+      return send(messages);
+    },
+  });
+  return (owner, event) => log.append(owner, { at: event.at, event });
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

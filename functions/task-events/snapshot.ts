@@ -22,6 +22,9 @@ export interface Snapshot {
   /** How many answers the record itself holds. */
   readonly answers: number;
   readonly waits: string | undefined;
+  readonly deadlineAt: number | undefined;
+  /** What a token needs to see the task. */
+  readonly scopes: readonly string[] | undefined;
   /** Names of the waits whose signal came in this round. */
   readonly signalled: readonly string[];
   readonly traceparent: string | undefined;
@@ -48,6 +51,8 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     reason: reasonOf(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).filter((key) => !isSignalKey(key)).length,
     waits: text('waits'),
+    deadlineAt: number('deadlineAt'),
+    scopes: image.scopes?.L?.flatMap(({ S }) => S ?? []),
     signalled: (image.signalled?.L ?? []).flatMap(({ S }) => S ?? []),
     traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),

@@ -21,6 +21,13 @@ export const SORT_KEYS = {
   refused: '#refused',
   /** In a partition of its own: which task a place of links is of. */
   task: '#task',
+  /** These four are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
+  eventHead: '#sub',
+  /** With the id of the subscription behind it. */
+  subscription: '#sub#',
+  /** With the position behind it. */
+  event: '#event#',
+  seen: '#seen',
 } as const;
 /** Comes after all sort keys above, and before every id of a task. */
 export const BEFORE_TASKS = '$';
@@ -35,6 +42,10 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
 export const PROGRESS_PARTITION = 'progress#';
 /** The partitions of the places of links and webhooks. A run writes them, too. */
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
+/** The log of an owner's events, and its subscriptions (`table/event-items.ts`). */
+export const EVENTS_PARTITION = 'events#';
+/** What deciders of deliveries read of a subscription: not where it goes, and no secret. */
+export const MATCHED = ['taskId', 'name', 'arguments', 'scopes', 'refreshBefore', 'started'] as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 

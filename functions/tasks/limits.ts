@@ -156,6 +156,27 @@ export const limits = {
     /** Questions, and tasks, that the notes of a session hold. */
     notes: 300,
   },
+  /** MCP Events (docs/events.md). */
+  mcpEvents: {
+    /** Live subscriptions of an owner. */
+    subscriptions: 100,
+    /** For how long a subscription is granted. A message of its queue lives as long as the longest, as SQS keeps no longer. */
+    ttl: { min: 1 * HOUR, default: DAY, max: 14 * DAY },
+    /** How long a secret still signs after another one has replaced it. */
+    oldSecret: 1 * HOUR,
+    /** Events that a new subscription gets from before it. */
+    replay: 500,
+    /** Entries of the log that one poll reads. */
+    poll: 100,
+    /** When a client is asked to poll again. */
+    nextPoll: 5 * SECOND,
+    /** Characters of a callback's URL. */
+    url: 2_000,
+    /** How often a container notes the last request of an owner, and of how many owners it knows that. */
+    seen: { every: 10 * SECOND, owners: 1_000 },
+    /** Of so many last events the log knows the ids, so that a repeat gets no second entry. */
+    recent: 25,
+  },
   /** Calls of an owner that are stored as refused tasks, and the time in which they count. */
   refusedTasks: { most: 100, within: DAY },
   /** Slots of an owner's open tasks: see `functions/tasks/table/open-task-slots.ts`. */

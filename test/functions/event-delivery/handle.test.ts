@@ -150,3 +150,15 @@ test('an event of a quiet owner is not held, nor one of a subscription without a
   expect(await receive()).toEqual([true]);
   expect(hidden).toEqual([]);
 });
+
+test('no request for a repeat of an event that was delivered, or that the token may not see any more', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.subscription = { ...subscription, deliveredTo: 'p1', scopes: ['tasks'] };
+  expect(await receive()).toEqual([true]);
+  state.occurrence = { body: occurrence, scopes: ['ops'] };
+  expect(await receive(message(2))).toEqual([true]);
+  expect(posts).toEqual([]);
+  state.occurrence = { body: occurrence, scopes: ['tasks:read'] };
+  expect(await receive(message(2))).toEqual([true]);
+  expect(posts).toHaveLength(1);
+});

@@ -1,7 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
-import type { DeliveryError, Subscription } from '../../../functions/events/ports.ts';
+import type { DeliveryError, Occurrence, Subscription } from '../../../functions/events/ports.ts';
 import type { Answer, SignedPost } from '../../../functions/events/post/post.ts';
 
 export const T0 = 1_700_000_000_000;
@@ -12,6 +12,7 @@ export const DAY = 24 * 60 * MINUTE;
 export const subscription: Subscription = {
   ...{ id: 'sub_1', ownerKey: 'owner#ann', name: 'task.finished', arguments: {} },
   ...{ url: 'https://receiver.example/hooks', secrets: ['whsec_new', 'whsec_old'], refreshBefore: null },
+  deliveredTo: 'p0',
 };
 export const occurrence = {
   ...{ eventId: 'evt_1', name: 'task.finished', timestamp: new Date(T0).toISOString() },
@@ -23,7 +24,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
   const state = {
     now: T0,
     subscription: subscription as Subscription | undefined,
-    occurrence: { body: occurrence } as { readonly body: Readonly<Record<string, unknown>> } | undefined,
+    occurrence: { body: occurrence, scopes: [] } as Occurrence | undefined,
     lastRequest: undefined as number | undefined,
     answer: { status: 204, body: '' } as Answer,
   };

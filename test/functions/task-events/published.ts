@@ -22,6 +22,7 @@ export async function published(
   putEvents?: TaskEventsContext['putEvents'],
   age = 0,
   byTool = true,
+  tell?: TaskEventsContext['tell'],
 ) {
   const [audit, metrics, resumed, entries]: [string[], string[], string[], object[]] = [[], [], [], []];
   const { batchItemFailures } = await publish(
@@ -29,6 +30,7 @@ export async function published(
     {
       server: 'S',
       metricsByTool: byTool,
+      tell,
       resume: async ({ taskId }) => void resumed.push(taskId),
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { ID_LETTERS } from '../tasks/ids.ts';
+import { type EventFacts, positionText } from '../tasks/table/event-items.ts';
+
+/** The same id each time the change is read. It has no dot: a signature is made of id, time and body with dots between. */
+export function eventIdOf(changeId: string): string {
+  const digest = createHash('sha256').update(changeId).digest().subarray(0, 26);
+  return `evt_${Array.from(digest, (byte) => ID_LETTERS[byte & 31]).join('')}`;
+}
+
+/**
+ * The event as a client gets it.
+ *
+ * @param position of its entry in the log. A poll has one cursor for all its events
+ */
+export function occurrenceOf(facts: EventFacts, position?: number) {
+  const { eventId, name, at, taskId, tool, createdAt, status, isError, reason, answerBy } = facts;
+  const data =
+    name === 'task.finished'
+      ? {
+          taskId,
+          tool,
+          status,
+          ...(isError !== undefined && { isError }),
+          ...(reason !== undefined && { reason }),
+          createdAt: dateTime(createdAt),
+          finishedAt: dateTime(at),
+          next: `Read the result by the method tasks/get, or by the tool get_task_result, with taskId ${taskId}`,
+        }
+      : {
+          taskId,
+          tool,
+          askedAt: dateTime(at),
+          ...(answerBy !== undefined && { answerBy: dateTime(answerBy) }),
+          next: `Read the questions by the method tasks/get, and answer by tasks/update, with taskId ${taskId}`,
+        };
+  const cursor = position === undefined ? {} : { cursor: positionText(position) };
+  return { eventId, name, timestamp: dateTime(at), data, ...cursor };
+}
+
+const dateTime = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,55 @@
+import { type EventItems, positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
+import { occurrenceOf } from './occurrence.ts';
+import type { DeliveryError, EventName, EventsStore, Subscription } from './ports.ts';
+
+/** What delivery reads and writes, by the items of the table. */
+export function eventsStore(items: EventItems, now: () => number): EventsStore {
+  return {
+    async subscription(ownerKey, id) {
+      const stored = await items.subscription(ownerKey, id);
+      return stored && stored.refreshBefore > now() ? subscriptionOf(ownerKey, stored, now()) : undefined;
+    },
+    async occurrence(ownerKey, text) {
+      const position = Number(text);
+      // A message is in the queue before its entry is in the log.
+      const entry = (await items.entry(ownerKey, position)) ?? (await pendingAt(ownerKey, position));
+      if (entry?.event === undefined) return undefined;
+      return { body: occurrenceOf(entry.event, position), scopes: entry.event.scopes ?? [] };
+    },
+    async delivered(ownerKey, id, { position, givenUp }) {
+      await items.delivered(ownerKey, id, position, givenUp ? undefined : now());
+    },
+    failed: (ownerKey, id, error, at) => items.failed(ownerKey, id, error, at),
+    lastRequest: (ownerKey) => items.seen(ownerKey),
+  };
+
+  async function pendingAt(owner: string, position: number) {
+    const head = await items.head(owner);
+    if (head === undefined || head.last < position) return undefined;
+    // A later entry got a position meanwhile: then this one is in the log.
+    return head.last === position ? head.pending : items.entry(owner, position);
+  }
+}
+
+function subscriptionOf(ownerKey: string, stored: StoredSubscription, now: number): Subscription {
+  const { id, name, url, secrets, secretUntil = 0, refreshBefore, scopes, deliveredTo } = stored;
+  const { arguments: args, failedSince, lastError, lastDeliveryAt } = stored;
+  return {
+    id,
+    ownerKey,
+    name: name as EventName,
+    arguments: args,
+    url,
+    refreshBefore,
+    scopes,
+    deliveredTo,
+    secrets: secretUntil > now ? secrets : secrets.slice(0, 1),
+    ...(failedSince !== undefined && { failedSince }),
+    ...(lastError !== undefined && { lastError: lastError as DeliveryError }),
+    ...(lastDeliveryAt !== undefined && { lastDeliveryAt }),
+  };
+}
+
+/** The number of a cursor that this server made. Any other is before all events. */
+export const positionOf = (cursor: string): number => (/^\d{16}$/.test(cursor) ? Number(cursor) : 0);
+export const cursorOf = positionText;

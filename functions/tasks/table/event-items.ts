@@ -1,0 +1,261 @@
+import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../attributes.ts';
+import type { DynamoDb, PutInput, QueryInput, UpdateInput } from '../aws/dynamodb.ts';
+import { ifConditionHolds } from './conditional-write.ts';
+
+/**
+ * The items of MCP Events: in a partition for each owner the head of its log, the entries, the subscriptions, and when the owner
+ * was seen last. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the epoch,
+ * but `expiresAt`.
+ */
+export interface EventItems {
+  /** Undefined: nothing of the owner listens, or ever did. */
+  head(owner: string): Promise<LogHead | undefined>;
+  /** Makes the head if there is none. */
+  createHead(owner: string, last: number, expiresAt: number): Promise<void>;
+  keepHead(owner: string, expiresAt: number): Promise<void>;
+  /** Gives the entry the position after `last`. False if another entry has it. */
+  advance(owner: string, last: number, head: LogHead): Promise<boolean>;
+  putEntry(owner: string, position: number, entry: LogEntry, expiresAt: number): Promise<void>;
+  entry(owner: string, position: number): Promise<LogEntry | undefined>;
+  /** Entries after a position, in order: as many, or a megabyte of them. */
+  entries(owner: string, after: number, most: number): Promise<readonly PlacedEntry[]>;
+  subscription(owner: string, id: string): Promise<StoredSubscription | undefined>;
+  /** All of the owner: without their secrets, and where they go. */
+  matched(owner: string): Promise<readonly MatchedSubscription[]>;
+  /** False if there is a live one. */
+  createSubscription(owner: string, subscription: StoredSubscription, now: number): Promise<boolean>;
+  /** Sets these attributes, undefined ones away, if the subscription lives and is the one created at `createdAt`. */
+  changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
+  /** Moves `deliveredTo` forward, never back. */
+  delivered(owner: string, id: string, position: string, at: number | undefined): Promise<void>;
+  failed(owner: string, id: string, error: string, at: number): Promise<void>;
+  seen(owner: string): Promise<number | undefined>;
+  noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
+}
+
+export interface LogHead {
+  /** The position of the last entry. */
+  readonly last: number;
+  /** That entry. It is not in the log before its messages are in the queue. */
+  readonly pending?: LogEntry;
+  /** Names of the last entries, newest first, by their events; empty for other entries. */
+  readonly recent: readonly string[];
+  /** In seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** An event, or the start of a subscription. A start may have the event of a task that ended before. */
+export interface LogEntry {
+  readonly at: number;
+  readonly event?: EventFacts;
+  readonly start?: SubscriptionStart;
+}
+export type PlacedEntry = LogEntry & { readonly position: number };
+
+export interface SubscriptionStart {
+  readonly id: string;
+  readonly createdAt: number;
+  /** Its events begin after this position. */
+  readonly after: number;
+}
+
+/** What an event says. It has no argument, question, answer or result. */
+export interface EventFacts {
+  readonly eventId: string;
+  readonly name: string;
+  readonly at: number;
+  readonly taskId: string;
+  readonly tool: string;
+  readonly createdAt: number;
+  readonly status?: string | undefined;
+  readonly isError?: true | undefined;
+  readonly reason?: string | undefined;
+  /** When unanswered questions fail the task. */
+  readonly answerBy?: number | undefined;
+  /** What a token needs to see this task. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+export interface MatchedSubscription {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Of the token of its last `events/subscribe`. */
+  readonly scopes: readonly string[];
+  readonly refreshBefore: number;
+  /** The log has its start: events after that are sent. */
+  readonly started?: boolean;
+}
+
+export interface StoredSubscription extends MatchedSubscription {
+  readonly createdAt: number;
+  readonly url: string;
+  /** Newest first. */
+  readonly secrets: readonly string[];
+  /** Until when the second one signs. */
+  readonly secretUntil?: number | undefined;
+  /** All up to this position was delivered or given up. */
+  readonly deliveredTo: string;
+  readonly failedSince?: number | undefined;
+  readonly lastError?: string | undefined;
+  readonly lastDeliveryAt?: number | undefined;
+  /** In seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A position as clients and messages have it. It sorts like the number. */
+export const positionText = (position: number): string => String(position).padStart(16, '0');
+
+const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
+
+export function eventItems(db: DynamoDb, table: string): EventItems {
+  const keyOf = (owner: string, taskId: string) => ({ owner: EVENTS_PARTITION + owner, taskId });
+  const entryKey = (owner: string, position: number) => keyOf(owner, SORT_KEYS.event + positionText(position));
+  const get = async (Key: ReturnType<typeof keyOf>) =>
+    (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
+  const put = async (item: PutInput['Item'], more: Partial<PutInput> = {}) =>
+    (await ifConditionHolds(db.put({ TableName: table, Item: item, ...more }))) !== undefined;
+  const update = async (key: ReturnType<typeof keyOf>, more: Partial<UpdateInput>) =>
+    (await ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues: 'NONE', ...more }))) !== undefined;
+
+  return {
+    async head(owner) {
+      const item = await get(keyOf(owner, SORT_KEYS.eventHead));
+      return item && (withoutKey(item) as unknown as LogHead);
+    },
+    async createHead(owner, last, expiresAt) {
+      const ConditionExpression = 'attribute_not_exists(taskId)';
+      await put({ ...keyOf(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
+    },
+    async keepHead(owner, expiresAt) {
+      await update(keyOf(owner, SORT_KEYS.eventHead), {
+        ConditionExpression: 'attribute_exists(taskId) AND #expiresAt < :expiresAt',
+        UpdateExpression: 'SET #expiresAt = :expiresAt',
+        ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
+        ExpressionAttributeValues: { ':expiresAt': expiresAt },
+      });
+    },
+    advance: (owner, last, head) =>
+      put(
+        { ...keyOf(owner, SORT_KEYS.eventHead), ...head },
+        {
+          ConditionExpression: '#last = :last',
+          ExpressionAttributeNames: { '#last': 'last' },
+          ExpressionAttributeValues: { ':last': last },
+        },
+      ),
+    async putEntry(owner, position, entry, expiresAt) {
+      await put({ ...entryKey(owner, position), ...entry, expiresAt });
+    },
+    async entry(owner, position) {
+      const item = await get(entryKey(owner, position));
+      return item && (withoutKey(item) as unknown as LogEntry);
+    },
+    async entries(owner, after, most) {
+      const query: QueryInput = {
+        TableName: table,
+        KeyConditionExpression: '#owner = :owner AND #taskId BETWEEN :first AND :last',
+        ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+        ExpressionAttributeValues: {
+          ':owner': EVENTS_PARTITION + owner,
+          ':first': SORT_KEYS.event + positionText(after + 1),
+          ':last': `${SORT_KEYS.event}~`,
+        },
+        ConsistentRead: true,
+        Limit: most,
+      };
+      const { Items = [] } = await db.query(query);
+      return Items.map((item) => {
+        const position = Number(String(item.taskId).slice(SORT_KEYS.event.length));
+        return { ...(withoutKey(item) as unknown as LogEntry), position };
+      });
+    },
+    async subscription(owner, id) {
+      const item = await get(keyOf(owner, SORT_KEYS.subscription + id));
+      return item && ({ ...withoutKey(item), id } as unknown as StoredSubscription);
+    },
+    async matched(owner) {
+      const query: QueryInput = {
+        TableName: table,
+        KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :subscriptions)',
+        ProjectionExpression: Object.keys(MATCHED_NAMES).join(', '),
+        ExpressionAttributeNames: { ...MATCHED_NAMES, '#owner': 'owner' },
+        ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':subscriptions': SORT_KEYS.subscription },
+        ConsistentRead: true,
+      };
+      const found: MatchedSubscription[] = [];
+      let start: Record<string, unknown> | undefined;
+      do {
+        const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
+        for (const { taskId, ...item } of page.Items ?? []) {
+          const id = String(taskId).slice(SORT_KEYS.subscription.length);
+          found.push({ ...item, id } as unknown as MatchedSubscription);
+        }
+        start = page.LastEvaluatedKey;
+      } while (start !== undefined);
+      return found;
+    },
+    createSubscription: (owner, { id, ...subscription }, now) =>
+      put(
+        { ...keyOf(owner, SORT_KEYS.subscription + id), ...subscription },
+        {
+          ConditionExpression: 'attribute_not_exists(taskId) OR #refreshBefore <= :now',
+          ExpressionAttributeNames: { '#refreshBefore': 'refreshBefore' },
+          ExpressionAttributeValues: { ':now': now },
+        },
+      ),
+    changeSubscription(owner, id, createdAt, set) {
+      const names = Object.keys(set);
+      const given = Object.entries(set).filter(([, value]) => value !== undefined);
+      const gone = names.filter((name) => !given.some(([one]) => one === name));
+      const removes = gone.length === 0 ? '' : ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}`;
+      return update(keyOf(owner, SORT_KEYS.subscription + id), {
+        ConditionExpression: '#createdAt = :createdAt',
+        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}${removes}`,
+        ExpressionAttributeNames: {
+          '#createdAt': 'createdAt',
+          ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
+        },
+        ExpressionAttributeValues: {
+          ':createdAt': createdAt,
+          ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
+        },
+      });
+    },
+    async delivered(owner, id, position, at) {
+      await update(keyOf(owner, SORT_KEYS.subscription + id), {
+        ConditionExpression: '#deliveredTo < :position',
+        UpdateExpression:
+          'SET #deliveredTo = :position' +
+          (at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError'),
+        ExpressionAttributeNames: {
+          '#deliveredTo': 'deliveredTo',
+          ...(at !== undefined && {
+            '#lastDeliveryAt': 'lastDeliveryAt',
+            '#failedSince': 'failedSince',
+            '#lastError': 'lastError',
+          }),
+        },
+        ExpressionAttributeValues: { ':position': position, ...(at !== undefined && { ':at': at }) },
+      });
+    },
+    async failed(owner, id, error, at) {
+      await update(keyOf(owner, SORT_KEYS.subscription + id), {
+        ConditionExpression: 'attribute_exists(#createdAt)',
+        UpdateExpression: 'SET #lastError = :error, #failedSince = if_not_exists(#failedSince, :at)',
+        ExpressionAttributeNames: {
+          '#createdAt': 'createdAt',
+          '#lastError': 'lastError',
+          '#failedSince': 'failedSince',
+        },
+        ExpressionAttributeValues: { ':error': error, ':at': at },
+      });
+    },
+    seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
+    async noteSeen(owner, at, expiresAt) {
+      await put({ ...keyOf(owner, SORT_KEYS.seen), at, expiresAt });
+    },
+  };
+}
+
+const withoutKey = ({ owner: _o, taskId: _t, ...item }: Readonly<Record<string, unknown>>) => item;

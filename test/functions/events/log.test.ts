@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { positionText } from '../../../functions/tasks/table/event-items.ts';
+import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
+
+const ids = (...numbers: readonly number[]) => numbers.map((n) => finished(n).eventId);
+const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });
+
+test('an owner for whom nothing listens has no log, at the cost of one read', async () => {
+  const { writer, table } = eventsInMemory();
+  expect(await writer(2).append(OWNER, event(1))).toBeUndefined();
+  expect([...table.items()]).toEqual([]);
+});
+
+test('positions have no gaps, and each subscription gets its messages in their order', async () => {
+  const { writer, subscribe, queue, items } = eventsInMemory();
+  await subscribe('sub_all');
+  await subscribe('sub_failed', { arguments: { status: 'failed' } });
+  for (const n of [3, 1, 2]) await writer().append(OWNER, event(n, n === 1 ? { status: 'failed' } : {}));
+  expect(queue.eventsOf('sub_all')).toEqual(ids(3, 1, 2));
+  expect(queue.eventsOf('sub_failed')).toEqual(ids(1));
+  const positions = (await items.entries(OWNER, 0, 100)).map(({ position }) => position);
+  expect(positions).toEqual(positions.map((_, i) => (positions[0] ?? 0) + i));
+});
+
+test('an event that comes again, as the stream does, has one entry and one message', async () => {
+  const { writer, subscribe, queue, items } = eventsInMemory();
+  await subscribe('sub');
+  const first = await writer().append(OWNER, event(1));
+  await writer().append(OWNER, event(2));
+  expect(await writer().append(OWNER, event(1))).toBe(first);
+  expect(await items.entries(OWNER, 0, 100)).toHaveLength(3);
+  expect(queue.sent).toHaveLength(2);
+});
+
+test('a writer may die at any step of an event: the repeat, or the next writer, completes it in order', async () => {
+  const outcomes = new Set<string>();
+  for (let dieAt = 1; dieAt < 20; dieAt++) {
+    const { writer, subscribe, queue, items } = eventsInMemory();
+    await subscribe('sub');
+    const died = await writer(dieAt)
+      .append(OWNER, event(1))
+      .then(
+        () => false,
+        (error: unknown) => error instanceof Died,
+      );
+    await writer().append(OWNER, event(2));
+    await writer().append(OWNER, event(1));
+    const got = queue.eventsOf('sub');
+    outcomes.add(`${died} ${got.map((id) => Number(id.slice(4))).join()}`);
+    const logged = (await items.entries(OWNER, 0, 9)).flatMap((entry) => entry.event?.eventId ?? []);
+    expect(logged).toEqual(got);
+  }
+  expect([...outcomes].sort()).toEqual(['false 1,2', 'true 1,2', 'true 2,1']);
+});
+
+test('writers at the same time give the log and each subscription one order', async () => {
+  const { writer, subscribe, queue, items } = eventsInMemory();
+  await subscribe('sub');
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const numbers = [1, 2, 3, 4];
+  await Promise.all(numbers.map((n) => writer(undefined, turn).append(OWNER, event(n))));
+  const logged = (await items.entries(OWNER, 0, 100)).flatMap((entry) => entry.event?.eventId ?? []);
+  expect([...logged].sort()).toEqual(ids(...numbers));
+  expect(queue.eventsOf('sub')).toEqual(logged);
+});
+
+test('a subscription from a cursor gets what it missed, then what comes while it starts, in order', async () => {
+  const { writer, subscribe, queue } = eventsInMemory();
+  await writer().begin(OWNER);
+  const first = await writer().append(OWNER, event(1));
+  for (const n of [2, 3]) await writer().append(OWNER, event(n));
+  for (let dieAt = 1; dieAt < 12; dieAt++) {
+    const id = `sub_${dieAt}`;
+    const from = { deliveredTo: positionText(first ?? 0) };
+    await subscribe(id, from, writer(dieAt)).catch(() => {});
+    await writer().append(OWNER, event(100 + dieAt));
+    // Its client asks again.
+    if (queue.eventsOf(id).length === 0) await subscribe(id, from);
+    expect(queue.eventsOf(id).slice(0, 2)).toEqual(ids(2, 3));
+    expect(queue.eventsOf(id)).toEqual([...queue.eventsOf(id)].sort());
+    expect(queue.eventsOf(id)).toContain(finished(100 + dieAt).eventId);
+  }
+});
+
+test('a subscription that was ended before its start is in the log gets nothing', async () => {
+  const { subscribe, items, writer, queue } = eventsInMemory();
+  const { createdAt } = await subscribe('sub');
+  await items.changeSubscription(OWNER, 'sub', createdAt, { refreshBefore: 0 });
+  await writer().append(OWNER, event(1));
+  expect(queue.sent).toEqual([]);
+});
+
+test('an event of a tool whose scopes the token lacks is sent to no subscription of that token', async () => {
+  const { writer, subscribe, queue } = eventsInMemory();
+  await subscribe('sub_some', { scopes: ['tasks'] });
+  await subscribe('sub_ops', { scopes: ['ops'] });
+  await writer().append(OWNER, event(1, { scopes: ['ops:deploy'] }));
+  expect(queue.sent.map(({ group }) => group)).toEqual(['sub_ops']);
+});
+
+test('delivery reads an event while it is not in the log yet: its message comes first', async () => {
+  const { writer, subscribe, store } = eventsInMemory();
+  await subscribe('sub');
+  // Dies at the write of the entry, after the message is in the queue.
+  await writer(6)
+    .append(OWNER, event(1))
+    .catch(() => {});
+  const position = positionText(START + 2);
+  expect((await store.occurrence(OWNER, position))?.body).toMatchObject({
+    eventId: finished(1).eventId,
+    name: 'task.finished',
+    cursor: position,
+    data: { taskId: 't1', tool: 'render', status: 'completed' },
+  });
+  expect(await store.occurrence(OWNER, positionText(START + 3))).toBeUndefined();
+});
+
+test('the watermark of a subscription only moves forward, and a delivery that works ends its failure', async () => {
+  const { store, subscribe, clock } = eventsInMemory();
+  await subscribe('sub');
+  await store.failed(OWNER, 'sub', 'timeout', 5);
+  await store.failed(OWNER, 'sub', 'http_5xx', 9);
+  expect(await store.subscription(OWNER, 'sub')).toMatchObject({ failedSince: 5, lastError: 'http_5xx' });
+  await store.delivered(OWNER, 'sub', { position: positionText(START + 7), givenUp: true });
+  expect(await store.subscription(OWNER, 'sub')).toMatchObject({
+    failedSince: 5,
+    deliveredTo: positionText(START + 7),
+  });
+  await store.delivered(OWNER, 'sub', { position: positionText(START + 9) });
+  await store.delivered(OWNER, 'sub', { position: positionText(START + 8) });
+  const now = await store.subscription(OWNER, 'sub');
+  expect(now).toMatchObject({ deliveredTo: positionText(START + 9), lastDeliveryAt: clock.now });
+  expect(now).not.toHaveProperty('failedSince');
+});
+
+test('a subscription is gone for delivery once it may not be sent to', async () => {
+  const { store, subscribe, clock } = eventsInMemory();
+  const { refreshBefore } = await subscribe('sub');
+  clock.now = refreshBefore - 1;
+  expect(await store.subscription(OWNER, 'sub')).toMatchObject({ secrets: ['whsec_1'] });
+  clock.now = refreshBefore;
+  expect(await store.subscription(OWNER, 'sub')).toBeUndefined();
+});

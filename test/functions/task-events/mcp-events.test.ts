@@ -1,0 +1,71 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { EventFacts } from '../../../functions/tasks/table/event-items.ts';
+import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
+import { cancel } from '../../../functions/tasks/transitions/end.ts';
+import { change, fresh, published, SECRET, T0 } from './published.ts';
+
+// The function reads them as it loads.
+vi.hoisted(() => Object.assign(process.env, { EVENT_BUS: 'bus', SERVER_NAME: 'server', METRICS_BY_TOOL: 'true' }));
+afterEach(() => vi.restoreAllMocks());
+
+const question = { inputRequests: { ok: { method: 'elicitation/create', params: { message: SECRET } } } };
+const asking = askFirst(fresh, JSON.stringify(question), JSON.stringify({ secret: SECRET }), T0 + 5);
+
+async function told(
+  writes: Parameters<typeof published>[0],
+  fails: (facts: EventFacts) => boolean = () => false,
+  putEvents?: Parameters<typeof published>[1],
+) {
+  const all: (EventFacts & { owner: string })[] = [];
+  const tell = async (owner: string, facts: EventFacts) => {
+    if (fails(facts)) throw new Error('no');
+    all.push({ ...facts, owner });
+  };
+  return { ...(await published(writes, putEvents, 0, true, tell)), all };
+}
+
+test('an end and a question become events, without what a client or a tool wrote', async () => {
+  const { all } = await told([
+    [undefined, { ...fresh, scopes: ['ops'] }],
+    change({ ...fresh, scopes: ['ops'] }, asking),
+    change(fresh, cancel(T0 + 9)),
+  ]);
+  const same = { owner: 'owner#ann', taskId: 't', tool: 'echo', createdAt: T0 };
+  expect(all).toMatchObject([
+    { ...same, name: 'task.asks', at: T0 + 5, scopes: ['ops'], answerBy: fresh.deadlineAt },
+    { ...same, name: 'task.finished', at: T0 + 9, status: 'cancelled' },
+  ]);
+  expect(JSON.stringify(all)).not.toContain(SECRET);
+  expect(all.map(({ eventId }) => /^evt_[0-9a-z]{26}$/.test(eventId))).toEqual([true, true]);
+});
+
+test('the same change has the same event id each time, and another change another one', async () => {
+  const writes = [change(fresh, cancel(T0 + 9)), change({ ...fresh, taskId: 'u' }, cancel(T0 + 9))];
+  const ids = async () => (await told(writes)).all.map(({ eventId }) => eventId);
+  const first = await ids();
+  expect(await ids()).toEqual(first);
+  expect(new Set(first).size).toBe(2);
+});
+
+test('the tasks of an anonymous caller have no events: no client can have subscribed', async () => {
+  const anonymous = ['task#t', 'session#s'].map((owner) => change({ ...fresh, owner }, cancel(T0 + 9)));
+  expect((await told(anonymous)).all).toEqual([]);
+});
+
+test('what could not be published comes again with all that follow it, and owners do not wait for each other', async () => {
+  const line = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const task = (taskId: string, owner = 'owner#ann') => change({ ...fresh, taskId, owner }, cancel(T0 + 9));
+  const writes = [task('a'), task('b'), task('c', 'owner#bob'), task('d')];
+  const { all, failures, audit } = await told(writes, ({ taskId }) => taskId === 'b');
+  expect(all.map(({ taskId }) => taskId).sort()).toEqual(['a', 'c']);
+  expect(failures).toEqual(['2']);
+  expect(audit.map(({ taskId }) => taskId)).toEqual(['a']);
+  expect(line.mock.calls.map(([text]) => JSON.parse(String(text)).event)).toEqual(['mcp_event_failed']);
+});
+
+test('a change whose Task Status Change was refused has its event when it comes again', async () => {
+  const writes = [change(fresh, cancel(T0 + 9)), change({ ...fresh, taskId: 'u' }, cancel(T0 + 9))];
+  const { all, failures } = await told(writes, undefined, async (some) => some.map((_one, index) => index === 0));
+  expect(all.map(({ taskId }) => taskId)).toEqual(['t']);
+  expect(failures).toEqual(['2']);
+});
