@@ -108,30 +108,34 @@ test.each([
 });
 
 const SESSIONS = 48;
+/** Waves over the same streams. The function of the endpoint ends a stream after a minute, by the clock of the machine. */
+const WAVES_OF_A_STREAM = 3;
 
 test('questions of many tasks over GET each reach their client within 2 s after they are due', async () => {
   const { clock } = cloud();
   const { grace } = limits.sessionStream;
   const late: number[] = [];
-  const sessions = await Promise.all(times(SESSIONS, () => legacySession(url())));
-  // The stream of a client that does not resume is held as long as a question is open.
-  const readers: ReturnType<typeof reader>[] = [];
-  for (let round = 1; round <= WAVES; round++) {
-    const open = gate();
-    const taskIds = await Promise.all(sessions.map(start));
-    clock.hold();
-    await open(SESSIONS);
-    await Promise.all(sessions.map((session, n) => session.request('tasks/get', { taskId: taskIds[n] })));
-    clock.advance(grace);
-    const dueAt = clock.now();
-    if (round === 1) readers.push(...sessions.map(({ headers }) => reader(headers, undefined, false)));
-    await expect.poll(() => readers.filter(({ asked }) => asked.size === round).length).toBe(SESSIONS);
-    late.push(...readers.map(({ asked }) => Math.max(...asked.values()) - dueAt));
-    clock.resume();
+  for (let left = WAVES; left > 0; left -= WAVES_OF_A_STREAM) {
+    const sessions = await Promise.all(times(SESSIONS, () => legacySession(url())));
+    // The stream of a client that does not resume is held as long as a question is open.
+    const readers: ReturnType<typeof reader>[] = [];
+    for (let round = 1; round <= Math.min(left, WAVES_OF_A_STREAM); round++) {
+      const open = gate();
+      const taskIds = await Promise.all(sessions.map(start));
+      clock.hold();
+      await open(SESSIONS);
+      await Promise.all(sessions.map((session, n) => session.request('tasks/get', { taskId: taskIds[n] })));
+      clock.advance(grace);
+      const dueAt = clock.now();
+      if (round === 1) readers.push(...sessions.map(({ headers }) => reader(headers, undefined, false)));
+      await expect.poll(() => readers.filter(({ asked }) => asked.size === round).length).toBe(SESSIONS);
+      late.push(...readers.map(({ asked }) => Math.max(...asked.values()) - dueAt));
+      clock.resume();
+    }
+    for (const one of readers) one.close();
+    await Promise.all(readers.map((one, n) => answer(one, sessions[n]?.headers ?? {})));
+    await Promise.all(readers.map(({ over }) => over));
   }
-  for (const one of readers) one.close();
-  await Promise.all(readers.map((one, n) => answer(one, sessions[n]?.headers ?? {})));
-  await Promise.all(readers.map(({ over }) => over));
   expect(late).toHaveLength(WAVES * SESSIONS);
   expect(Math.max(...late)).toBeLessThanOrEqual(2_000);
 });
