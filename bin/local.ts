@@ -12,6 +12,7 @@ import {
   refusedToolLine,
 } from '../local/command.ts';
 import { checkPort } from '../local/loopback.ts';
+import { RECEIVERS_HERE } from '../local/marks.ts';
 import { assemblyDirOf, synthApp } from '../local/template/synth.ts';
 
 // The cloud is compiled once per version of Node, and loads faster from then on.
@@ -64,6 +65,7 @@ async function run(
     port,
     concurrency,
     sharedWorkers: !single,
+    variables: RECEIVERS_HERE,
     ...(data === undefined ? {} : { dataDir: data }),
     onLog(source, line) {
       // CloudWatch would make metrics of this line, which comes every minute.

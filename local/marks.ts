@@ -11,3 +11,6 @@ export const DEV_CONTEXT = 'mcp-task-server:dev';
 
 /** The state of a workflow that runs its tool. */
 export const RUN_STATE = 'Run';
+
+/** The variable by which the functions of MCP Events send to receivers on this machine, too, and by http. */
+export const RECEIVERS_HERE = { EVENTS_LOOPBACK: 'true' };

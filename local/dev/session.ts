@@ -7,7 +7,7 @@ import { messageOf, refusedToolLine } from '../command.ts';
 import { lockDataDir } from '../disk/data-dir.ts';
 import { replaceFile } from '../disk/disk.ts';
 import { checkPort } from '../loopback.ts';
-import { DEV_CONTEXT, RUN_STATE } from '../marks.ts';
+import { DEV_CONTEXT, RECEIVERS_HERE, RUN_STATE } from '../marks.ts';
 import { type Project, synthesize } from '../template/synth.ts';
 import { watchFiles } from './changed-files.ts';
 import type { Terminal } from './terminal.ts';
@@ -77,7 +77,7 @@ export async function startSession(
       port,
       code,
       lenient: !options.strict,
-      variables: options.variables,
+      variables: { ...RECEIVERS_HERE, ...options.variables },
       redirects,
       ...(options.stack !== undefined && { stack: options.stack }),
       dataDir: options.data ?? join(out, 'data'),

@@ -64,7 +64,9 @@ export function createRequests(
       return ofObject === undefined ? [] : one(ofObject, `${bucket}/${Key}`);
     },
     logs: (operation, { logGroupName }) => one(`logs:${operation}`, arn('logs', `log-group:${logGroupName}:*`)),
-    sqs: (operation, { QueueUrl }) => one(`sqs:${operation}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
+    // "sqs:SendMessage" also allows batches ("Amazon SQS API permissions", actions and required resources).
+    sqs: (operation, { QueueUrl }) =>
+      one(`sqs:${operation.replace(/Batch$/, '')}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
     // The id of a stack is behind its name.
     cloudformation: (operation, { StackName }) =>
       one(`cloudformation:${operation}`, arn('cloudformation', `stack/${StackName}/local`)),

@@ -3,8 +3,9 @@ import { type JsonObject, stringOf } from '../json.ts';
 import type { QueueResource } from '../template/specs.ts';
 import type { Operations } from '../wire/types.ts';
 import { createFifoQueue, type FifoOptions, type FifoQueue } from './fifo/queue.ts';
-import { fifoOperations } from './fifo/requests.ts';
+import { fifoOperations, sendMessage } from './fifo/requests.ts';
 import type { FifoQueueResource } from './fifo/resources.ts';
+import { sendMessageBatch } from './fifo/send-batch.ts';
 import type { QueueMessage } from './message.ts';
 import { missing, readSendMessage, refuse } from './send.ts';
 
@@ -29,17 +30,15 @@ export function createQueues({ standard, fifo = [] }: QueueResources, options: F
     if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
     return queue;
   };
-  const ofFifo = (operation: keyof typeof fifoOperations) => async (input: JsonObject) => {
+  const ofFifo = (run: (queue: FifoQueue, input: JsonObject) => JsonObject) => async (input: JsonObject) => {
     const queue = queueOf(input);
-    if (Array.isArray(queue)) {
-      throw new AwsError('UnsupportedOperation', `the embedded cloud does not know ${operation} of a standard queue`);
-    }
-    return fifoOperations[operation](queue, input);
+    if (!Array.isArray(queue)) return run(queue, input);
+    throw new AwsError('UnsupportedOperation', 'the embedded cloud does not know this operation of a standard queue');
   };
   const operations: Operations = {
     async SendMessage(input) {
       const queue = queueOf(input);
-      if (!Array.isArray(queue)) return fifoOperations.SendMessage(queue, input);
+      if (!Array.isArray(queue)) return sendMessage(queue, input);
       const { body, attributes, delayMs, answer } = readSendMessage(input);
       queue.push({ body, attributes, sentAt: now() + delayMs });
       return answer;
@@ -49,9 +48,10 @@ export function createQueues({ standard, fifo = [] }: QueueResources, options: F
       if (!Array.isArray(queue)) return { Attributes: queue.counts() };
       return { Attributes: { ApproximateNumberOfMessages: String(queue.length) } };
     },
-    ReceiveMessage: ofFifo('ReceiveMessage'),
-    DeleteMessage: ofFifo('DeleteMessage'),
-    ChangeMessageVisibility: ofFifo('ChangeMessageVisibility'),
+    SendMessageBatch: ofFifo(sendMessageBatch),
+    ReceiveMessage: ofFifo(fifoOperations.ReceiveMessage),
+    DeleteMessage: ofFifo(fifoOperations.DeleteMessage),
+    ChangeMessageVisibility: ofFifo(fifoOperations.ChangeMessageVisibility),
   };
   const messages = new Map<string, readonly QueueMessage[]>([
     ...kept,

@@ -10,31 +10,35 @@ const MOST_MESSAGES = 10;
 /** "Values range: 0 to 43200. Maximum: 12 hours" (API reference of ChangeMessageVisibility). */
 const LONGEST_VISIBILITY = 43_200;
 
-/** The operations on a FIFO queue, by name. */
-export const fifoOperations = {
-  SendMessage(queue: FifoQueue, { MessageGroupId, MessageDeduplicationId, ...input }: JsonObject): JsonObject {
-    const { DelaySeconds } = input;
-    if (DelaySeconds !== undefined) {
-      invalid('DelaySeconds', DelaySeconds, 'The request include parameter that is not valid for this queue type.');
+/** Sends one message. */
+export function sendMessage(
+  queue: FifoQueue,
+  { MessageGroupId, MessageDeduplicationId, ...input }: JsonObject,
+): JsonObject {
+  const { DelaySeconds } = input;
+  if (DelaySeconds !== undefined) {
+    invalid('DelaySeconds', DelaySeconds, 'The request include parameter that is not valid for this queue type.');
+  }
+  const { body, attributes, answer } = readSendMessage(input);
+  const group = stringOf(MessageGroupId) ?? refuse('MissingParameter', missing('MessageGroupId'));
+  const id = stringOf(MessageDeduplicationId) ?? (queue.deduplicatesByContent ? contentId(body) : undefined);
+  if (id === undefined) {
+    return refuse(
+      'InvalidParameterValue',
+      'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly',
+    );
+  }
+  for (const [name, value] of Object.entries({ MessageGroupId: group, MessageDeduplicationId: id })) {
+    if (!ID.test(value)) {
+      invalid(name, value, `${name} can only include alphanumeric and punctuation characters. 1 to 128 in length.`);
     }
-    const { body, attributes, answer } = readSendMessage(input);
-    const group = stringOf(MessageGroupId) ?? refuse('MissingParameter', missing('MessageGroupId'));
-    const id = stringOf(MessageDeduplicationId) ?? (queue.deduplicatesByContent ? contentId(body) : undefined);
-    if (id === undefined) {
-      return refuse(
-        'InvalidParameterValue',
-        'The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly',
-      );
-    }
-    for (const [name, value] of Object.entries({ MessageGroupId: group, MessageDeduplicationId: id })) {
-      if (!ID.test(value)) {
-        invalid(name, value, `${name} can only include alphanumeric and punctuation characters. 1 to 128 in length.`);
-      }
-    }
-    const sent = queue.send({ body, attributes, group, deduplicationId: id });
-    return { ...answer, MessageId: sent.id, SequenceNumber: sent.sequenceNumber };
-  },
+  }
+  const sent = queue.send({ body, attributes, group, deduplicationId: id });
+  return { ...answer, MessageId: sent.id, SequenceNumber: sent.sequenceNumber };
+}
 
+/** The other operations on a FIFO queue, by name. */
+export const fifoOperations = {
   ReceiveMessage(queue: FifoQueue, input: JsonObject): JsonObject {
     const { MaxNumberOfMessages = 1, VisibilityTimeout, AttributeNames, MessageSystemAttributeNames } = input;
     known(input, 'MaxNumberOfMessages VisibilityTimeout AttributeNames MessageSystemAttributeNames', 'ReceiveMessage');
@@ -115,7 +119,8 @@ function receipt(queue: FifoQueue, { ReceiptHandle }: JsonObject) {
   return { handle, message: queue.find(handle) };
 }
 
-function known(input: JsonObject, names: string, operation: string): void {
+/** Refuses members of a request that are not known here. @param names between blanks */
+export function known(input: JsonObject, names: string, operation: string): void {
   const unknown = Object.keys(input).find((name) => name !== 'QueueUrl' && !names.split(' ').includes(name));
   if (unknown === undefined) return;
   refuse('UnsupportedOperation', `the embedded cloud does not know ${unknown} of ${operation}`);

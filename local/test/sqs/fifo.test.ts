@@ -99,6 +99,29 @@ test('the scope of a deduplication id is a group, and the body is the id, if the
   expect(await bodies()).toEqual(['a', 'a']);
 });
 
+test('of a batch, each message is taken or refused by itself', async () => {
+  const { call, bodies } = open();
+  const entry = (Id: string, more = {}) => ({
+    Id,
+    MessageBody: Id,
+    MessageGroupId: 'g',
+    MessageDeduplicationId: Id,
+    ...more,
+  });
+  const Entries = [
+    entry('a'),
+    entry('b', { MessageGroupId: undefined }),
+    entry('c'),
+    entry('d', { MessageDeduplicationId: 'a' }),
+  ];
+  const answer = await call('SendMessageBatch', { Entries });
+  expect(answer).toMatchObject({
+    Successful: [{ Id: 'a' }, { Id: 'c', SequenceNumber: expect.any(String) }, { Id: 'd' }],
+    Failed: [{ Id: 'b', SenderFault: true, Code: 'MissingParameter' }],
+  });
+  expect(await bodies()).toEqual(['a', 'c']);
+});
+
 test('a message is gone after its retention', async () => {
   const { send, bodies, pass } = open();
   await send('a');
@@ -133,6 +156,11 @@ test.each([
   ['SendMessage', { ...message, MessageSystemAttributes: {} }, 'UnsupportedOperation', 'MessageSystemAttributes'],
   ['SendMessage', { ...message, QueueUrl: 'https://none/0/none.fifo' }, 'QueueDoesNotExist', 'not exist'],
   ['SendMessage', { ...message, QueueUrl: 'https://none/0/dead' }, 'UnsupportedOperation', 'MessageGroupId'],
+  ['SendMessageBatch', { Entries: [] }, 'EmptyBatchRequest', 'at least one'],
+  ['SendMessageBatch', { Entries: Array(11).fill({}) }, 'TooManyEntriesInBatchRequest', '11'],
+  ['SendMessageBatch', { Entries: [{ Id: 'a b' }] }, 'InvalidBatchEntryId', 'alphanumeric'],
+  ['SendMessageBatch', { Entries: [{ Id: 'a' }, { Id: 'a' }] }, 'BatchEntryIdsNotDistinct', 'same Id'],
+  ['SendMessageBatch', { Entries: [{ Id: 'a', MessageBody: 'x'.repeat(262_145) }] }, 'BatchRequestTooLong', '262144'],
   ['ReceiveMessage', { QueueUrl: 'https://none/0/dead' }, 'UnsupportedOperation', 'standard'],
   ['ReceiveMessage', { MaxNumberOfMessages: 11 }, 'InvalidParameterValue', 'between 1 and 10'],
   ['ReceiveMessage', { MaxNumberOfMessages: 0 }, 'InvalidParameterValue', 'between 1 and 10'],
