@@ -37,6 +37,10 @@ server.addToolFile('crawl_site', 'functions/examples/crawl-site.ts', {
   environment: { SITE_URL },
   tool: { timeout: Duration.hours(4) },
 });
+server.addToolFile('render_film', 'functions/examples/render-film.ts', {
+  timeout: Duration.minutes(15),
+  memorySize: 512, // MB: the parts of a file that are on their way
+});
 // A state machine, or a function in another language, is described here.
 server.addTool('inspect_regions', {
   ...inspectRegions,

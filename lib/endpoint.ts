@@ -107,7 +107,7 @@ export class Endpoint {
       tableActions.map((action) => `dynamodb:${action}`),
       table.tableArn,
     );
-    for (const prefix of ['results', 'outcomes'])
+    for (const prefix of ['results', 'outcomes', 'files'])
       allow(this.function, ['s3:GetObject'], results.arnForObjects(`${prefix}/*`));
     // No tool may write here: the endpoint trusts that these are the arguments of a client.
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
@@ -117,6 +117,7 @@ export class Endpoint {
     allowKey(this.function, scope, storage.encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
     acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results that tools stored');
     acknowledgeWildcard(scope, results.arnForObjects('outcomes/*'), 'The results that the server stored');
+    acknowledgeWildcard(scope, results.arnForObjects('files/*'), 'The files that tools stored');
     acknowledgeWildcard(scope, results.arnForObjects('inputs/*'), 'The input of all tasks');
     acknowledgeWildcard(scope, machines, 'The tool workflows of this server, by their common prefix');
     acknowledgeWildcard(scope, executions, 'The runs of the tool workflows of this server');

@@ -95,11 +95,13 @@ export class McpTaskServer extends ServerMetrics {
     const { table, results, signingKey } = this;
     const { inlineWindow, holdCap } = settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
-    const code = new BundledCode((use) => bundleEndpoint({ ...settings, tools: this.#tools.entries }, use));
+    const publicUrl = publicUrlOf(props);
+    // A token is known at deployment only: the endpoint then goes by its requests.
+    const known = publicUrl !== undefined && !Token.isUnresolved(publicUrl) && { publicUrl };
+    const code = new BundledCode((use) => bundleEndpoint({ ...settings, ...known, tools: this.#tools.entries }, use));
     const endpoint = new Endpoint(this, { code, timeout, table, results, signingKey, machinePrefix, storage });
     this.endpoint = endpoint.function;
     acknowledgeServer(this, props);
-    const publicUrl = publicUrlOf(props);
     const signals = new Signals(this, 'Signals', {
       code: new BundledCode((use) => bundleSignals({ ...settings, tools: this.#tools.entries }, use)),
       table,
@@ -155,6 +157,7 @@ export class McpTaskServer extends ServerMetrics {
         results,
         outcomes: this.taskEvents.function,
         signalsUrl: `${url}/${SIGNALS}`,
+        maxTtl: settings.maxTtl,
         logLevel: workflowLogLevel(props),
         storage,
       });

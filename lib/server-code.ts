@@ -51,6 +51,7 @@ const PARTS = {
   eventbridge: 'functions/tasks/aws/eventbridge.ts',
   lambda: 'functions/tasks/aws/lambda.ts',
   s3: 'functions/tasks/aws/s3.ts',
+  's3-files': 'functions/tasks/aws/s3-files.ts',
   'secrets-manager': 'functions/tasks/aws/secrets-manager.ts',
   sqs: 'functions/tasks/aws/sqs.ts',
 } as const;
@@ -64,7 +65,7 @@ const FOLDER = 'mcp-task-server-aws';
 export const partsBeside = { alias: { '#mcp-task-server': `./${FOLDER}` }, external: [`./${FOLDER}/*`] };
 
 /** The parts that `defineTool` loads. */
-const FOR_TOOLS = ['dynamodb', 's3'] as const;
+const FOR_TOOLS = ['dynamodb', 's3', 's3-files'] as const;
 let inPlace: typeof partsBeside | undefined;
 
 /**

@@ -84,7 +84,7 @@ export class ToolRegistry extends Construct {
       acknowledgeWildcard(this.#server, run.versionsArn, 'All versions of one function');
     }
     this.#addTask({ entry, handler }, run);
-    this.#props.reports.allow(handler);
+    this.#props.reports.allow(handler, entry.files);
   }
 
   #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {

@@ -1,6 +1,7 @@
 import type { EngineContext } from '../engine/ports.ts';
 import type { Audit } from '../tasks/audit.ts';
 import type { ExecutionState } from '../tasks/aws/execution-history.ts';
+import type { FileReads } from '../tasks/aws/s3-files.ts';
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
@@ -33,6 +34,9 @@ export interface ServerContext extends EngineContext {
   /** The state that a task's state machine is in, if known. `stateMachine`: as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
+  readonly files: FileReads;
+  /** The part before `/mcp` of the URL of this request. */
+  readonly url: string;
   readonly pollLimit: PollLimit;
   readonly sleep: (ms: number) => Promise<void>;
 }

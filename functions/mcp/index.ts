@@ -14,6 +14,8 @@ import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import type { ServerContext } from './context.ts';
 import { endpoint } from './endpoint.ts';
+import { filesOf } from './files/objects.ts';
+import { serveFile } from './files/serve.ts';
 import { type HttpRequest, trimmed } from './http/http.ts';
 import { verifiedCaller } from './identity/caller.ts';
 import { signer } from './identity/signing.ts';
@@ -36,13 +38,18 @@ export function createHandler(manifest: Manifest, validators: Validators) {
     executionMode: executionModeStreamifyResponse,
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
-    const { status, headers, body } = await endpoint(httpRequest(event, manifest), server);
+    const asked = { ...server, url: manifest.publicUrl ?? urlOf(event) };
+    const { token, name } = event.pathParameters ?? {};
+    const { status, headers, body } =
+      token === undefined
+        ? await endpoint(httpRequest(event, manifest), asked)
+        : await serveFile(token, name ?? '', asked);
     // As bytes: middy cuts a long string into chunks, even inside a character.
     return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });
 }
 
-function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): ServerContext {
+function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Omit<ServerContext, 'url'> {
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
@@ -62,6 +69,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     results: resultStore({ bucket }),
     currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
     invoke: invoker(functions),
+    files: filesOf(bucket),
     signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'))),
     pollLimit: pollLimit(Date.now),
     now: Date.now,
@@ -88,4 +96,15 @@ function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpReque
     body: event.isBase64Encoded ? Buffer.from(body, 'base64').toString() : body,
     ...(caller && { caller }),
   };
+}
+
+/**
+ * What is before `/mcp` in the URL of a request: API Gateway names the domain by which it came, and the path with its stage or its
+ * base path. A server on this machine has a port, and no TLS.
+ */
+function urlOf({ requestContext, headers }: APIGatewayProxyEvent): string {
+  const { domainName = '', path } = requestContext;
+  const isLoopback = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(domainName);
+  const origin = isLoopback ? `http://${headers.Host ?? headers.host}` : `https://${domainName}`;
+  return `${origin}${path.replace(/\/mcp\/?$/, '')}`;
 }

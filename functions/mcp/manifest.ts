@@ -46,6 +46,8 @@ export interface ToolEntry {
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
   /** Keeps the arguments of a task past its end. */
   readonly keepArguments?: boolean;
+  /** Stores files. */
+  readonly files?: boolean;
   /** What a host may show its model while the task runs (C-13). */
   readonly immediateResponse?: string;
 }
@@ -75,6 +77,8 @@ export interface Manifest {
   readonly maxOpenTasks: number;
   /** How many requests of an owner (anonymous: a session) may wait at once. */
   readonly maxStreams: number;
+  /** The part before `/mcp` of the URL that clients use. @default as API Gateway says of a request */
+  readonly publicUrl?: string;
   readonly tools: readonly ToolEntry[];
 }
 

@@ -46,6 +46,8 @@ export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
 export const EVENTS_PARTITION = 'events#';
 /** What deciders of deliveries read of a subscription: not where it goes, and no secret. */
 export const MATCHED = ['taskId', 'name', 'arguments', 'scopes', 'refreshBefore', 'started'] as const;
+/** With the owner behind it: the partition of the files of all tasks of an owner, which a run writes, too. */
+export const FILES_PARTITION = `${PROGRESS_PARTITION}files#` as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 

@@ -103,6 +103,22 @@ export const limits = {
    */
   result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
   /**
+   * Files of a task: how many, bytes of one, and characters of a name. `read`: bytes that `resources/read` gives. A link works for
+   * `link` ms after it was made, and then until the next full `step`: it stays the same for as long. `presigned`: ms of the URL of
+   * S3 behind it. `page`: files of one page of `resources/list`.
+   */
+  files: {
+    most: 100,
+    bytes: 5_000_000 * KB,
+    name: 200,
+    type: 128,
+    read: 4_000 * KB,
+    link: 1 * HOUR,
+    step: 600 * SECOND,
+    presigned: 300 * SECOND,
+    page: 50,
+  },
+  /**
    * What the runs of a task keep in its journal. `entries`: steps, waits and the like. `bytes`: of all their values, as JSON.
    * `value`: of one value. `inline`: of a value in the table; more lies in S3. `name`: characters. `carried`: bytes of all
    * variables, which travel from round to round; in a call without a task also of its steps and answers.

@@ -40,6 +40,8 @@ export interface TaskContext {
   readonly traceparent?: string;
   /** The version of the envelope that the caller accepts: 1. Absent: it accepts none. */
   readonly envelope?: number;
+  /** The `maxTtl` of the server, in milliseconds, as text: files are listed for as long. Absent: as `signals`. */
+  readonly maxTtl?: string;
   /** What the URLs of links and webhooks are made of (`waits/signal-url.ts`). Absent: the task began in an older release. */
   readonly signals?: SignalPlace;
 }
@@ -99,6 +101,19 @@ export interface ToolEvent<A = Record<string, unknown>> {
 export interface ContentBlock {
   readonly type: string;
   readonly [field: string]: unknown;
+}
+
+/** The link to a file of the task. A client that reads it gets a URL that works for an hour. */
+export interface FileLink extends ContentBlock {
+  readonly type: 'resource_link';
+  /** A placeholder: clients get `https://…`. */
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** `mcp-task-server/sha256`: of the file, in hex. */
+  readonly _meta: Readonly<Record<string, string>>;
 }
 
 /** A CallToolResult as both revisions define it. */

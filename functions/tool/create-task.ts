@@ -1,11 +1,12 @@
 import type { ToolEvent } from '../tasks/tool-contract.ts';
 import { type Clock, spareOf } from './clock.ts';
 import { TaskEnded } from './errors.ts';
+import { openFiles } from './files/files.ts';
 import type { Journal } from './journal/journal.ts';
 import { mapSteps } from './journal/map.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
 import { fitting } from './questions.ts';
-import type { RunContext } from './run-context.ts';
+import type { Amount, RunContext } from './run-context.ts';
 import type { Task } from './task.ts';
 import { type Ending, RoundEnd } from './waits/round-end.ts';
 import { canWait, openWaits } from './waits/waits.ts';
@@ -17,9 +18,11 @@ export interface TaskParts {
   readonly abort: AbortController;
   readonly context: RunContext;
   readonly clock: Clock;
+  /** Whether the definition of the tool says that it has files. */
+  readonly mayStore: boolean;
 }
 
-export function createTask(event: ToolEvent, { journal, ending, abort, context, clock }: TaskParts): Task {
+export function createTask(event: ToolEvent, { journal, ending, abort, context, clock, mayStore }: TaskParts): Task {
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
@@ -35,12 +38,25 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
   };
   const spare = spareOf(clock, task);
   const waits = openWaits({ event, journal, port: context.journal, ending, clock, signal, spare });
-  /** How long the longest step of this run has taken, in ms: the next one may take as long. */
+  /** How long the longest step or file of this run has taken, in ms: the next one may take as long. */
   let longest = 0;
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
   const begin = () => {
-    if (canWait(event) && journal.hasNew() && spare() < longest) ending.endWithMore();
+    const hasNew = journal.hasNew() || files.hasNew();
+    if (canWait(event) && hasNew && spare() < longest) ending.endWithMore();
   };
+  const files = openFiles({ task, port: context.files, signal, begin, mayStore });
+  /** The last message, which a preview is shown beside. */
+  let said = '';
+  async function report(message: string, amount: Amount, atOnce = false): Promise<void> {
+    checkAlive();
+    if (task === undefined) return;
+    said = message;
+    const shown = await journal.amountOf(amount);
+    if (shown === undefined) return;
+    if (!(await context.progress(task, files.withPreview(message), shown, atOnce))) abort.abort(new TaskEnded());
+    checkAlive();
+  }
   /** A tool may begin to await the promise later, when the round has to end already. */
   function awaited<T>(wait: () => Promise<T>): Promise<T> {
     const waiting = (async () => {
@@ -94,13 +110,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     signal,
     accepts: event.accepts,
     caller: event.caller ?? {},
-    async progress(message, amount) {
-      checkAlive();
-      if (task === undefined) return;
-      const shown = await journal.amountOf(amount ?? {});
-      if (shown !== undefined && !(await context.progress(task, message, shown))) abort.abort(new TaskEnded());
-      checkAlive();
-    },
+    progress: (message, amount = {}) => report(message, amount),
     async requireInput(questions) {
       checkOpen();
       const all = Object.entries(questions).map(([key, question]) => {
@@ -121,6 +131,20 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     getVariable: (name) => journal.getVariable(name) as never,
     step,
     map: (name, items, work, options = {}) => endable(() => mapSteps(step, journal, name, items, work, options)),
+    file(name, body, options = {}) {
+      return endable(async () => {
+        checkOpen();
+        const from = clock.now();
+        const link = await files.store(name, body, options);
+        longest = Math.max(longest, clock.now() - from);
+        checkOpen();
+        return link;
+      });
+    },
+    async preview(file) {
+      files.show(file);
+      await report(said, {}, true);
+    },
     sleep: (name, time) => awaited(() => waits.sleep(name, time)),
     until: (name, check, times) => awaited(() => waits.until(step, name, check, times)) as never,
     async link(name, question, times) {

@@ -4,6 +4,7 @@ import { type Clock, clockOf, type LambdaContext } from './clock.ts';
 import { createTask } from './create-task.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
+import { noFiles } from './files/port.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { memoryJournal } from './journal/port.ts';
 import { withLogIds } from './log-ids.ts';
@@ -76,6 +77,7 @@ const directRunContext: RunContext = {
   progress: async () => true,
   alive: async () => true,
   journal: memoryJournal(),
+  files: noFiles,
   keep: async (_task, result) => result,
 };
 
@@ -98,7 +100,17 @@ async function runRound(
     if (event.task !== undefined && event.task.attempt > 0) await journal.read();
     const args = await parse(definition, event.arguments);
     return await orEnd(ending, journal, async () => {
-      const returned = await run(args, createTask(event, { journal, ending, abort, context, clock }));
+      const returned = await run(
+        args,
+        createTask(event, {
+          journal,
+          ending,
+          abort,
+          context,
+          clock,
+          mayStore: definition.files === true,
+        }),
+      );
       // The run has caught what ends its round: what it returns is made without an answer.
       if (ending.begun()) throw new RoundEnd();
       const result = await checked(definition, returned);

@@ -7,6 +7,7 @@ export type * from '../tasks/tool-contract.ts';
 export type { LambdaContext } from './clock.ts';
 export { type DefinedTool, defineTool } from './define-tool.ts';
 export { StepInterrupted, StepLost, TaskEnded, ToolError } from './errors.ts';
+export type { FileBody, FileOptions, FileSource } from './files/body.ts';
 export type { MapOptions } from './journal/map.ts';
 export type { Retry, StepOptions } from './journal/step.ts';
 export { reportProgress } from './progress.ts';

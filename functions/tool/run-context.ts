@@ -3,16 +3,19 @@ import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import { storeIfLarge } from '../tasks/results/large-result.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
+import type { FilesPort } from './files/port.ts';
+import { storedFiles } from './files/stored.ts';
 import type { JournalPort } from './journal/port.ts';
 import { storedJournal } from './journal/stored.ts';
 import { isDenied, runKeyOf, storeOf } from './run-store.ts';
 
 /** The outside of a run. `false` means that the task was cancelled, given up or superseded. */
 export interface RunContext {
-  /** Writes at most one report a second and drops those in between. */
-  progress(task: TaskContext, message: string, amount: Amount): Promise<boolean>;
+  /** Writes at most one report a second and drops those in between, unless one says `atOnce`. */
+  progress(task: TaskContext, message: string, amount: Amount, atOnce?: boolean): Promise<boolean>;
   alive(task: TaskContext): Promise<boolean>;
   readonly journal: JournalPort;
+  readonly files: FilesPort;
   /** Returns the result, or a reference to S3 if it is too large for the record. */
   keep(task: TaskContext, result: unknown): Promise<unknown>;
 }
@@ -30,11 +33,11 @@ const last = new Map<string, { readonly at: number; readonly amount: Amount }>()
 
 /** The context in Lambda: reads the record, and writes the items of its runs while the record lets this run work. */
 export const runContext: RunContext = {
-  async progress(task, message, amount) {
+  async progress(task, message, amount, atOnce = false) {
     const run = `${task.table} ${task.owner} ${task.taskId} ${task.round} ${task.attempt} ${task.run}`;
     const now = Date.now();
     const before = last.get(run);
-    if (before !== undefined && now - before.at < INTERVAL) return true;
+    if (!atOnce && before !== undefined && now - before.at < INTERVAL) return true;
     // A message alone does not change the amount.
     const report = { message: message.slice(0, limits.statusMessage), ...before?.amount, ...amount };
     setBounded(last, run, { at: now, amount: { ...before?.amount, ...amount } }, MOST_RUNS);
@@ -49,6 +52,7 @@ export const runContext: RunContext = {
   },
   alive,
   journal: storedJournal,
+  files: storedFiles,
   keep: (task, result) => storeIfLarge(result, task),
 };
 

@@ -1,17 +1,19 @@
+import { type FileStore, fileStore } from '../tasks/files/file-items.ts';
 import { logEvent } from '../tasks/log.ts';
 import { type RunStore, runStore } from '../tasks/table/store.ts';
 import type { TaskContext } from '../tasks/tool-contract.ts';
 
-const stores = new Map<string, RunStore>();
+const stores = new Map<string, RunStore & FileStore>();
 /** Timeout of a request, in milliseconds. A dead connection must not use up the time of the function. */
 const REQUEST_TIMEOUT = 5_000;
 
 /** The part of the table that a run may use. The client is loaded for the first run that needs it. */
-export async function storeOf({ table }: TaskContext): Promise<RunStore> {
+export async function storeOf({ table }: TaskContext): Promise<RunStore & FileStore> {
   const known = stores.get(table);
   if (known !== undefined) return known;
   const { dynamoDb } = await import('#mcp-task-server/dynamodb');
-  const store = runStore(dynamoDb({ requestTimeout: REQUEST_TIMEOUT }), table);
+  const db = dynamoDb({ requestTimeout: REQUEST_TIMEOUT });
+  const store = { ...runStore(db, table), ...fileStore(db, table) };
   stores.set(table, store);
   return store;
 }

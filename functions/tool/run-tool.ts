@@ -13,6 +13,8 @@ import type {
 import { clockOf } from './clock.ts';
 import type { DefinedTool } from './define-tool.ts';
 import { TaskEnded } from './errors.ts';
+import type { FilesPort } from './files/port.ts';
+import { memoryFiles, type TestFile } from './files/testing.ts';
 import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import { EndedRound } from './waits/round-end.ts';
@@ -61,6 +63,8 @@ export interface Ran {
   readonly progress: readonly ({ readonly message: string } & Amount)[];
   /** Every question asked, by its key. */
   readonly asked: Readonly<Record<string, InputRequest>>;
+  /** Every file that the tool has stored, by its name. */
+  readonly files: Readonly<Record<string, TestFile>>;
 }
 
 const MOST_ROUNDS = 1_000;
@@ -90,6 +94,7 @@ export async function runTool<Input>(
   for (const [name, value] of Object.entries(journal)) {
     await table.write(anyTask, { kind: 'step', name, value: JSON.stringify(value) ?? 'null' });
   }
+  const files = memoryFiles();
   const clock = skipTime ? skippingClock() : clockOf();
   const deadline = clock.now() + MAX_TTL;
   let crashes = crashAfter !== undefined;
@@ -100,10 +105,14 @@ export async function runTool<Input>(
   const signals: Record<string, Signal> = {};
   for (let round = 1; round <= MOST_ROUNDS; round++) {
     const run = (): Promise<ToolReturn | EndedRound | typeof CRASH> => {
-      const { context, crashed } = fakeRunContext(progress, table, {
-        cancelled: options.cancelInRound === round,
-        crashAfter: crashes ? crashAfter : undefined,
-      });
+      const { context, crashed } = fakeRunContext(
+        progress,
+        { table, files },
+        {
+          cancelled: options.cancelInRound === round,
+          crashAfter: crashes ? crashAfter : undefined,
+        },
+      );
       const event: ToolEvent = {
         name: 'test',
         arguments: JSON.parse(JSON.stringify(args)),
@@ -126,7 +135,7 @@ export async function runTool<Input>(
     const plain = JSON.parse(JSON.stringify((ended === undefined ? returned : ended.asked) ?? null));
     if (ended === undefined && !asks(plain)) {
       if (crashes) throw new Error(`The tool stored no step '${crashAfter}', after which it would crash`);
-      return { result: plain, rounds: round, progress, asked };
+      return { result: plain, rounds: round, progress, asked, files: files.all() };
     }
     const answers = Object.entries((plain as InputRequired).inputRequests ?? {}).map(([key, question]) => {
       asked[key] = question;
@@ -170,7 +179,7 @@ interface Fate {
 /** The outside of one run, and a promise that is kept when it dies. A dead run reaches nothing any more. */
 function fakeRunContext(
   reports: ({ message: string } & Amount)[],
-  table: JournalPort,
+  { table, files }: { readonly table: JournalPort; readonly files: FilesPort },
   { cancelled, crashAfter }: Fate,
 ): { readonly context: RunContext; readonly crashed: Promise<typeof CRASH> } {
   const { promise: crashed, resolve: crash } = Promise.withResolvers<typeof CRASH>();
@@ -197,6 +206,7 @@ function fakeRunContext(
         return dead ? never : written;
       },
     },
+    files: { ...files, add: async (task, file) => (dead ? never : files.add(task, file)) },
     keep: async (_task, result) => (dead ? never : result),
   };
   return { context, crashed };

@@ -52,6 +52,8 @@ export interface ToolDefinition<I = InputSchema, O = OutputSchema, S = TaskSuppo
   readonly annotations?: Readonly<Record<string, unknown>>;
   /** Whether a call becomes a task, as in `addTool`. @default 'forbidden' @example 'optional' */
   readonly taskSupport?: S;
+  /** Lets the tool store files (`task.file`), as in `addTool`. @default false @example true */
+  readonly files?: boolean;
 }
 
 /** The options for `addTool`, without the function. */

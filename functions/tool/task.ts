@@ -1,4 +1,5 @@
-import type { Caller } from '../tasks/tool-contract.ts';
+import type { Caller, FileLink } from '../tasks/tool-contract.ts';
+import type { FileBody, FileOptions } from './files/body.ts';
 import type { MapOptions } from './journal/map.ts';
 import type { StepOptions } from './journal/step.ts';
 import type { AnswerOf, Question } from './questions.ts';
@@ -82,6 +83,26 @@ export interface Task {
     work: (item: T, index: number) => R | Promise<R>,
     options?: MapOptions<T, R>,
   ): Promise<R[]>;
+  /**
+   * Stores a file beside the task, of up to 5 GB, and returns the link to it: a block for the `content` of the result. It is
+   * read piece by piece, so a stream never lies in memory as a whole. Clients see it once all of it is stored; each read of the
+   * result gives them a URL that works for an hour, as long as the task can be read. The tool's definition says `files: true`.
+   *
+   * A task has each file once, as a step: a later run gets the link of the one that is stored, and its body is not read. So give a
+   * function that makes the body where that is work. A task has 100 files at most. If the body throws, nothing is stored.
+   *
+   * @param name 1 to 200 characters without `/`, different for each file of the task
+   * @throws ToolError for a name, type or size that is not allowed, for a file too many, and in a call without a task
+   * @example const film = await task.file('film.mp4', () => render(scene), { contentType: 'video/mp4' });
+   */
+  file(name: string, body: FileBody, options?: FileOptions): Promise<FileLink>;
+  /**
+   * Shows a file while the task works: its link stands behind the last message that was reported, and behind later ones. Without a
+   * task it does nothing. Throws TaskEnded when the task is over.
+   *
+   * @example await task.preview(await task.file('preview.png', firstFrame, { contentType: 'image/png' }));
+   */
+  preview(file: FileLink): Promise<void>;
   /**
    * Sleeps for a time, or until a moment, of days if need be: the run ends here, nothing runs meanwhile, and within a minute or
    * so after that time the function starts again from the top. The last 10 seconds it sleeps in the run. The end is stored when the

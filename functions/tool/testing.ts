@@ -4,6 +4,7 @@
  * @module mcp-task-server/testing
  */
 
+export type { TestFile } from './files/testing.ts';
 export { type Ran, type RunOptions, runTool } from './run-tool.ts';
 export {
   type MachineCall,

@@ -48,10 +48,13 @@ export const STAGE_URL = `https://{api}.execute-api.{region}.{suffix}/${STAGE}`;
 export const SIGNALS = 'signals';
 /** What is behind it: `functions/signals/place.ts`. */
 const SIGNAL_PATH = ['{place}', '{name}', '{mac}'];
+/** The path of files, and what is behind it: `functions/mcp/files/links.ts`. */
+const FILES = 'files';
+const FILE_PATH = ['{token}', '{name}'];
 /** Methods with their own limits. API Gateway takes no limits for `ANY`. */
 const SIGNAL_METHODS = ['GET', 'HEAD', 'POST'];
-/** Requests a second of each of them, so that a flood of them leaves Lambda and the table to clients. */
-const SIGNALS_RATE = { rateLimit: 200, burstLimit: 400 };
+/** Requests a second of each method without an authorizer, so that a flood of them leaves Lambda and the table to clients. */
+const OPEN_RATE = { rateLimit: 200, burstLimit: 400 };
 
 /**
  * The API (docs/architecture/requests.md, "The endpoint"): a regional REST API that streams every answer of `/mcp`. The default,
@@ -73,13 +76,15 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
       throttlingRateLimit: rateLimit,
       throttlingBurstLimit: burstLimit,
       methodOptions: Object.fromEntries(
-        SIGNAL_METHODS.map((method) => [
-          `/${SIGNALS}/${SIGNAL_PATH.join('/')}/${method}`,
-          {
-            throttlingRateLimit: Math.min(rateLimit, SIGNALS_RATE.rateLimit),
-            throttlingBurstLimit: Math.min(burstLimit, SIGNALS_RATE.burstLimit),
-          },
-        ]),
+        [...SIGNAL_METHODS.map((method) => [SIGNALS, ...SIGNAL_PATH, method]), [FILES, ...FILE_PATH, 'GET']].map(
+          (path) => [
+            `/${path.join('/')}`,
+            {
+              throttlingRateLimit: Math.min(rateLimit, OPEN_RATE.rateLimit),
+              throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
+            },
+          ],
+        ),
       ),
       ...accessLog(scope, operation),
     },
@@ -111,6 +116,9 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   const toSignals = new LambdaIntegration(signals, { timeout: Duration.seconds(20), allowTestInvoke: false });
   // Others get 405.
   for (const method of [...SIGNAL_METHODS, 'ANY']) signal.addMethod(method, toSignals);
+  // The path is the key of a file, too. The endpoint has the key that opens it.
+  const file = FILE_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(FILES));
+  file.addMethod('GET', integration);
   return { api, url };
 }
 

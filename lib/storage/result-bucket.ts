@@ -5,8 +5,8 @@ import { DAY } from '../../functions/tasks/limits.ts';
 import type { OperationProps } from '../server-props.ts';
 
 /**
- * Makes the bucket for results, input and steps that are too large for the table (docs/architecture/tasks.md, "The task
- * record" and "The journal"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes
+ * Makes the bucket for results, input and steps that are too large for the table, and for files (docs/architecture/tasks.md, "The
+ * task record", "The journal" and "Files"). They expire with their tasks, which can be read for at most `maxTtl` ms. CloudFormation deletes
  * only an empty bucket: with DESTROY, empty it first.
  */
 export function resultBucket(scope: Construct, maxTtl: number, props: OperationProps): IBucket {
@@ -27,6 +27,7 @@ export function resultBucket(scope: Construct, maxTtl: number, props: OperationP
       { id: 'OutcomesExpireWithTheirTasks', prefix: 'outcomes/', ...expires },
       { id: 'InputExpiresWithItsTask', prefix: 'inputs/', ...expires },
       { id: 'StepsExpireWithTheirTasks', prefix: 'steps/', ...expires },
+      { id: 'FilesExpireWithTheirTasks', prefix: 'files/', ...expires },
     ],
     // With exactOptionalPropertyTypes, CDK's classes do not fit their interfaces.
   }) as IBucket;

@@ -23,14 +23,19 @@ export class ReportPolicy {
   readonly #scope: Construct;
   readonly #targets: ReportTargets;
   #policy: Policy | undefined;
+  #files: Policy | undefined;
 
   constructor(scope: Construct, targets: ReportTargets) {
     this.#scope = scope;
     this.#targets = targets;
   }
 
-  /** A function without a known role gets a warning instead. */
-  allow({ node, role }: IFunction): void {
+  /**
+   * A function without a known role gets a warning instead.
+   *
+   * @param files whether it stores files
+   */
+  allow({ node, role }: IFunction, files = false): void {
     if (role === undefined) {
       Annotations.of(this.#scope).addWarningV2(
         'mcp-task-server:no-role',
@@ -40,6 +45,17 @@ export class ReportPolicy {
     }
     this.#policy ??= this.#make();
     this.#policy.attachToRole(role);
+    if (!files) return;
+    this.#files ??= this.#makeFiles();
+    this.#files.attachToRole(role);
+  }
+
+  #makeFiles(): Policy {
+    const files = this.#targets.results.arnForObjects('files/*');
+    acknowledgeWildcard(this.#scope, files, 'The files of all tasks');
+    return new Policy(this.#scope, 'Files', {
+      statements: [new PolicyStatement({ actions: ['s3:PutObject', 's3:AbortMultipartUpload'], resources: [files] })],
+    });
   }
 
   #make(): Policy {

@@ -39,6 +39,7 @@ const OPTIONS = {
   scopes: true,
   immediateResponse: true,
   keepArguments: true,
+  files: true,
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
 /** Refuses a name that no tool may have, or that another tool has. */
@@ -82,6 +83,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
   const ttl = props.ttl?.toMilliseconds() ?? longTtl(timeout, maxTtl);
   if (ttl !== undefined && (ttl < 1_000 || ttl > maxTtl))
     refuse('a ttl lies between 1 second and the maxTtl of the server');
+  if (props.files === true && direct) refuse('files needs a tool that may run as a task: set taskSupport');
+  if (props.files === true && props.stateMachine !== undefined) refuse('a state machine has no files');
   if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
   for (const [key, question] of Object.entries(props.askFirst ?? {})) {
     if (!isQuestion(question)) {
@@ -109,6 +112,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(ttl !== undefined && { ttl }),
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.keepArguments === true && { keepArguments: true }),
+    ...(props.files === true && { files: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
     ...(!direct && { engine: props.stateMachine === undefined ? engine : 'machine' }),
     ...(props.scopes !== undefined && props.scopes.length > 0 && { scopes: props.scopes }),

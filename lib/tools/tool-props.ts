@@ -119,6 +119,11 @@ interface AnyToolProps {
    */
   readonly keepArguments?: boolean;
   /**
+   * Lets the function store files beside its tasks (`task.file`). Needs a function that may run as a task. @default false
+   * @example true
+   */
+  readonly files?: boolean;
+  /**
    * A text for the model while the task runs.
    * @default a sentence that names the tool and the task
    * @example 'The report takes two minutes. Tell the user, and go on.'

@@ -30,6 +30,8 @@ export interface ToolWorkflowProps {
   readonly outcomes: IFunction;
   /** The URL before the owner of a task, in the URLs of its links and webhooks. */
   readonly signalsUrl: string;
+  /** How long a task can be read at most, in ms. */
+  readonly maxTtl: number;
   readonly logLevel: LogLevel;
   readonly storage: StorageProps;
 }
@@ -47,7 +49,7 @@ export class ToolWorkflow extends Construct {
 
   constructor(scope: Construct, id: string, props: ToolWorkflowProps) {
     super(scope, id);
-    const { engine, machinePrefix, table, results, outcomes, signalsUrl, logLevel, storage } = props;
+    const { engine, machinePrefix, table, results, outcomes, signalsUrl, maxTtl, logLevel, storage } = props;
     const stateMachineName = `${machinePrefix}${engine}`;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
@@ -69,7 +71,7 @@ export class ToolWorkflow extends Construct {
           TableName: table.tableName,
           ResultsBucket: results.bucketName,
           OutcomeFunctionArn: outcomes.functionArn,
-          ...(engine !== 'machine' && { SignalsUrl: signalsUrl }),
+          ...(engine !== 'machine' && { SignalsUrl: signalsUrl, MaxTtl: String(maxTtl) }),
         },
         tracingEnabled: true,
         ...(storage.encryptionKey && {

@@ -236,7 +236,7 @@ describe('function-event.jsonata and run-timeout.jsonata', () => {
     expect(await evaluate('function-event.jsonata', {})).toEqual({
       name: 'x',
       arguments: { n: 9007199254740991 },
-      task: { ...task, deadline: input.deadlineAt, envelope: 1 },
+      task: { ...task, deadline: input.deadlineAt, envelope: 1, maxTtl: '${MaxTtl}' },
       accepts: ['elicitation/create'],
       inputResponses: { a: { action: 'accept' } },
       requestState: null,
@@ -280,6 +280,7 @@ describe('definition', () => {
         '${RepeatableTools}',
         '${OutcomeFunctionArn}',
         '${ResultsBucket}',
+        '${MaxTtl}',
         '${SignalsUrl}',
         '${TableName}',
       ]),

@@ -32,7 +32,7 @@ function policies(): string[] {
   const server = new McpTaskServer(stack, 'Server', { auth, publicUrl: 'https://mcp.example.com' });
   const tool = { description: 'd', inputSchema: { type: 'object' }, timeout: Duration.seconds(30) };
   server.addTool('direct', { ...tool, handler });
-  server.addTool('task', { ...tool, handler, taskSupport: 'required' });
+  server.addTool('task', { ...tool, handler, taskSupport: 'required', files: true });
   server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });
   const resources = Object.entries(Template.fromStack(stack).toJSON().Resources as Record<string, Resource>);
   return resources.flatMap(([name, { Type, Properties = {} }]) => {

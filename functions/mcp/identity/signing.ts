@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { logUnexpected } from '../../tasks/log.ts';
 
 /** Signs what a client keeps and sends back: session ids, cursors, event ids. No forged or foreign token opens. */
@@ -7,6 +7,10 @@ export interface Signer {
   seal(purpose: string, payload: unknown): Promise<string>;
   /** The payload. Undefined if the token was not signed for this purpose. */
   open(purpose: string, token: string): Promise<unknown>;
+  /** As seal, and no reader learns the payload. The same payload gives the same token. */
+  lock(purpose: string, payload: unknown): Promise<string>;
+  /** The payload. Undefined if the token was not locked for this purpose. */
+  unlock(purpose: string, token: string): Promise<unknown>;
   /** As seal, for text of `A-Z a-z 0-9 _ - . ~` only: readable, and only 32 characters longer. */
   sign(purpose: string, text: string): Promise<string>;
   /** The text. Undefined if the token was not signed for this purpose. */
@@ -25,6 +29,9 @@ interface Key {
   /** Is part of the tokens it signs. */
   readonly id: string;
   readonly secret: string;
+  /** Of what is locked. */
+  readonly cipher: Buffer;
+  readonly iv: Buffer;
 }
 
 /**
@@ -70,18 +77,26 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
     const held = keys ?? (await firstRead());
     return now() - readAt < KEYS_MAX_AGE ? held : refresh(held);
   };
-  const signed = async (purpose: string, text: string, length: number): Promise<string> => {
+  const currentKey = async (): Promise<Key> => {
     const [key] = await currentKeys();
     if (key === undefined) throw new Error('There is no signing key');
+    return key;
+  };
+  const signed = async (purpose: string, text: string, length: number): Promise<string> => {
+    const key = await currentKey();
     return `${text}.${key.id}.${mac(key.secret, `${purpose}\n${text}`).slice(0, length)}`;
   };
-  const verified = async (purpose: string, token: string, form: RegExp): Promise<string | undefined> => {
-    const [, text = '', id, sent = ''] = form.exec(token) ?? [];
-    if (id === undefined) return undefined;
+  const keyNamed = async (id: string): Promise<Key | undefined> => {
     const find = (held: readonly Key[]) => held.find((key) => key.id === id);
     const held = await currentKeys();
     const key = find(held) ?? find(await refresh(held));
     if (key === undefined && failure !== undefined) throw failure;
+    return key;
+  };
+  const verified = async (purpose: string, token: string, form: RegExp): Promise<string | undefined> => {
+    const [, text = '', id, sent = ''] = form.exec(token) ?? [];
+    if (id === undefined) return undefined;
+    const key = await keyNamed(id);
     if (key === undefined) return undefined;
     const expected = mac(key.secret, `${purpose}\n${text}`).slice(0, sent.length);
     return timingSafeEqual(Buffer.from(sent), Buffer.from(expected)) ? text : undefined;
@@ -91,6 +106,16 @@ export function signer(fetchKey: (stage: Stage) => Promise<string | undefined>, 
     async open(purpose, token) {
       const text = await verified(purpose, token, SEALED);
       return text === undefined ? undefined : parse(text);
+    },
+    async lock(purpose, payload) {
+      const key = await currentKey();
+      return `${key.id}.${encrypted(key, purpose, JSON.stringify(payload))}`;
+    },
+    async unlock(purpose, token) {
+      const [, id, text = ''] = LOCKED.exec(token) ?? [];
+      const key = id === undefined ? undefined : await keyNamed(id);
+      const plain = key && decrypted(key, purpose, text);
+      return plain === undefined ? undefined : JSON.parse(plain);
     },
     sign: (purpose, text) => signed(purpose, text, HALF),
     verify: (purpose, token) => verified(purpose, token, SIGNED),
@@ -103,9 +128,37 @@ const [WHOLE, HALF] = [43, 22];
 const SEALED = /^([\w-]+)\.([\w-]{8})\.([\w-]{43})$/;
 const SIGNED = /^([\w.~-]+)\.([\w-]{8})\.([\w-]{22})$/;
 
+/** Id of the key, and what `encrypted` makes. */
+const LOCKED = /^([\w-]{8})\.([\w-]{39,})$/;
+
+const [CIPHER, IV, TAG] = ['aes-256-gcm', 12, 16] as const;
+
+/** The IV follows from purpose and text, so no two texts share one under a key. */
+function encrypted(key: Key, purpose: string, text: string): string {
+  const iv = createHmac('sha256', key.iv).update(`${purpose}\n${text}`).digest().subarray(0, IV);
+  const cipher = createCipheriv(CIPHER, key.cipher, iv).setAAD(Buffer.from(purpose));
+  return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+}
+
+function decrypted(key: Key, purpose: string, token: string): string | undefined {
+  const bytes = Buffer.from(token, 'base64url');
+  // The last letter has bits that decode to nothing: only one spelling counts.
+  if (bytes.toString('base64url') !== token) return undefined;
+  const decipher = createDecipheriv(CIPHER, key.cipher, bytes.subarray(0, IV), { authTagLength: TAG });
+  decipher.setAAD(Buffer.from(purpose)).setAuthTag(bytes.subarray(-TAG));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(IV, -TAG)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+}
+
 const parse = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString());
 
 const mac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
 
-/** Domain separation: every signed text has a `\n` after its purpose, and `id` has none. */
-const keyFrom = (secret: string): Key => ({ secret, id: mac(secret, 'id').slice(0, 8) });
+/** Domain separation: every signed text has a `\n` after its purpose, and these names have none. */
+const keyFrom = (secret: string): Key => {
+  const named = (name: string) => createHmac('sha256', secret).update(name).digest();
+  return { secret, id: named('id').toString('base64url').slice(0, 8), cipher: named('cipher'), iv: named('iv') };
+};

@@ -7,6 +7,7 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { waitMessage } from '../../tasks/waits/waits.ts';
 import type { ServerContext } from '../context.ts';
+import { withPreviewLink } from '../files/links.ts';
 import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { pollInterval } from '../wire/poll-interval.ts';
@@ -73,7 +74,8 @@ export async function readAgain(key: TaskKey, server: ServerContext, needs: Need
 /** Adds to a record what its reader needs. A round is started first: no outage of S3 may keep a task from its run. */
 export async function complete(record: TaskRecord, needs: Needs, server: ServerContext): Promise<TaskRecord> {
   if (needs.restart) await startIfCrashed([record], server);
-  const known = needs.state ? await withMachineState(record, server) : record;
+  const linked = await withPreviewLink(record, server);
+  const known = needs.state ? await withMachineState(linked, server) : linked;
   const asked = needs.questions ? await withQuestions(known, server) : known;
   return needs.result === undefined ? asked : withResult(asked, needs.result, server);
 }

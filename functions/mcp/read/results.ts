@@ -6,6 +6,7 @@ import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/resu
 import { beginning } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext, Tool } from '../context.ts';
+import { freshLinks } from '../files/links.ts';
 import type { Validator } from '../manifest.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 
@@ -31,8 +32,10 @@ export async function withResult(
 export async function fetched(record: TaskRecord, server: ServerContext): Promise<() => TaskRecord> {
   const stored = referenceOf(record);
   const result = stored && (await fetchResult(record, stored, server));
+  const fresh = await freshLinks(record, result ?? record.result ?? '', server);
   return () => {
-    const shown = result === undefined ? record : checked({ ...record, result }, server);
+    const { result: text, ...rest } = result === undefined ? record : checked({ ...record, result }, server);
+    const shown = { ...rest, ...(text !== undefined && { result: fresh(text) }) };
     const { owner, taskId, tool, status, isError } = shown;
     if (status === 'completed' || status === 'failed') {
       server.audit('retrieved', { owner, taskId, tool, status, ...(isError === true && { isError }) });

@@ -15,8 +15,8 @@ import { type StreamCountStore, streamCountStore } from './stream-count.ts';
 
 /**
  * The only place that holds DynamoDB expressions for tasks (docs/architecture/README.md, "Rules of the code"). Those for other
- * items are in `progress-item.ts`, `journal-items.ts`, `run-items.ts`, `signal-places.ts`, `session-notes.ts`, `open-task-slots.ts` and
- * `stream-count.ts`; for the index in `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
+ * items are in `progress-item.ts`, `journal-items.ts`, `../files/file-items.ts`, `run-items.ts`, `signal-places.ts`,
+ * `session-notes.ts`, `open-task-slots.ts` and `stream-count.ts`; for the index in `due-index.ts`; for a copy by an operator in `../../operator/put-back.ts`.
  */
 export interface TaskStore extends RunStore, SessionStore, OpenTaskSlotStore, StreamCountStore {
   /** False when a task with this key exists already. */

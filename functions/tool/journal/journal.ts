@@ -240,7 +240,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
 }
 
 /** Whether another run of the task may have worked before this one, or works beside it. */
-const mayHavePast = ({ round, attempt, run }: TaskContext): boolean => round > 1 || attempt > 0 || run !== undefined;
+export const mayHavePast = ({ round, attempt, run }: TaskContext): boolean =>
+  round > 1 || attempt > 0 || run !== undefined;
 
 /** A run that may not read trusts its own value, and begins nothing that another may have begun. */
 const unreadable = (entry: Entry): Entry => ({ ...entry, ...(entry.begun !== undefined && { begun: INTERRUPTED }) });

@@ -1,3 +1,4 @@
+import { memoryFiles } from '../../../functions/tool/files/testing.ts';
 import type { ToolEvent } from '../../../functions/tool/index.ts';
 import { memoryJournal } from '../../../functions/tool/journal/port.ts';
 import type { RunContext } from '../../../functions/tool/run-context.ts';
@@ -21,6 +22,7 @@ export function memoryContext(): RunContext & { alive_: boolean } {
     progress: async () => context.alive_,
     alive: async () => context.alive_,
     journal: memoryJournal(),
+    files: memoryFiles(),
     keep: async (_task: unknown, result: unknown) => result,
   };
   return context as RunContext & { alive_: boolean };

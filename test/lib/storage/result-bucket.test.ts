@@ -47,7 +47,7 @@ describe('the bucket of large results', () => {
   ])('drops objects older than the longest task: maxTtl %s', (maxTtl, days) => {
     templateOf(maxTtl && { maxTtl }).hasResourceProperties('AWS::S3::Bucket', {
       LifecycleConfiguration: {
-        Rules: ['results/', 'outcomes/', 'inputs/', 'steps/'].map((Prefix) => ({
+        Rules: ['results/', 'outcomes/', 'inputs/', 'steps/', 'files/'].map((Prefix) => ({
           Id: Match.anyValue(),
           Status: 'Enabled',
           Prefix,

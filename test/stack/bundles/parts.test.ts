@@ -41,7 +41,12 @@ const probe = `
 test('the endpoint: bundle, manifest, validators, clients for later; none loads undici', () => {
   bundleEndpoint(manifest, (folder) => {
     expect(readdirSync(folder)).toEqual(['index.js', 'manifest.json', 'mcp-task-server-aws', 'validators.cjs']);
-    expect(readdirSync(join(folder, 'mcp-task-server-aws'))).toEqual(['lambda.js', 's3.js', 'secrets-manager.js']);
+    expect(readdirSync(join(folder, 'mcp-task-server-aws'))).toEqual([
+      'lambda.js',
+      's3-files.js',
+      's3.js',
+      'secrets-manager.js',
+    ]);
     expect(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))).toEqual(manifest);
     const printed = execFileSync(process.execPath, ['-e', probe, join(folder, 'index.js')], { encoding: 'utf8' });
     expect(JSON.parse(printed)).toEqual({ handler: 'function', undici: [] });

@@ -21,10 +21,13 @@ describe('without options', () => {
           ThrottlingRateLimit: 1_000,
           ThrottlingBurstLimit: 2_000,
         }),
-        // A flood of signals leaves the rest to clients. API Gateway takes no limits for ANY.
-        ...['GET', 'HEAD', 'POST'].map((HttpMethod) =>
+        // A flood of signals, or of files, leaves the rest to clients. API Gateway takes no limits for ANY.
+        ...[
+          ...['GET', 'HEAD', 'POST'].map((HttpMethod) => ['~1signals~1{place}~1{name}~1{mac}', HttpMethod] as const),
+          ['~1files~1{token}~1{name}', 'GET'] as const,
+        ].map(([path, HttpMethod]) =>
           Match.objectLike({
-            ResourcePath: '/~1signals~1{place}~1{name}~1{mac}',
+            ResourcePath: `/${path}`,
             HttpMethod,
             ThrottlingRateLimit: 200,
             ThrottlingBurstLimit: 400,
@@ -65,7 +68,9 @@ test('deletionProtection, logRetention, throttling and keyRotation change the de
   expect(retentions).toEqual(Array(10).fill(365));
   const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
   template.hasResourceProperties('AWS::ApiGateway::Stage', {
-    MethodSettings: [limits, limits, limits, limits].map((one) => Match.objectLike(one)),
+    MethodSettings: Array(5)
+      .fill(limits)
+      .map((one) => Match.objectLike(one)),
   });
   template.hasResourceProperties('AWS::SecretsManager::RotationSchedule', {
     RotationRules: { ScheduleExpression: 'rate(30 days)' },

@@ -65,6 +65,11 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     },
     log: logEvent,
     signer: signer(async () => 'a key'),
+    files: {
+      presign: async (key) => `https://s3.example/${key}`,
+      read: async () => ({ bytes: Buffer.from('hi'), type: 'text/plain' }),
+    },
+    url: 'https://server.example',
     pollLimit: pollLimit(now),
     now,
     sleep: async () => {},

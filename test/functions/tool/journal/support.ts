@@ -1,5 +1,6 @@
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { Entry } from '../../../../functions/tasks/table/journal-items.ts';
+import { memoryFiles } from '../../../../functions/tool/files/testing.ts';
 import { defineTool, type Task, type ToolEvent } from '../../../../functions/tool/index.ts';
 import { type JournalPort, memoryJournal } from '../../../../functions/tool/journal/port.ts';
 import type { Amount, RunContext } from '../../../../functions/tool/run-context.ts';
@@ -56,6 +57,7 @@ export function sharedTable(more: Partial<JournalPort> = {}) {
     },
     alive: async () => true,
     journal,
+    files: memoryFiles(),
     keep: async (_task, result) => result,
   };
   return { calls, reports, stored, memory, context, steps: () => Object.keys(stored).toSorted() };

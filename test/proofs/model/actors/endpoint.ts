@@ -127,6 +127,11 @@ function invoke(
         currentState: async () => undefined,
         invoke: () => Promise.reject(new Error('no tool of the model is called directly')),
         signer: keys,
+        files: {
+          presign: () => Promise.reject(new Error('the model has no files')),
+          read: () => Promise.reject(new Error('the model has no files')),
+        },
+        url: '',
         pollLimit: pollLimit(process.now),
         now: process.now,
         sleep: process.sleep,

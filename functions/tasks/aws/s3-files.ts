@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { type ClientOptions, clientConfig, quiet } from './client.ts';
+
+export interface FileObject {
+  readonly key: string;
+  readonly type: string;
+  /** Content-Disposition. */
+  readonly disposition: string;
+  readonly body: Readable;
+}
+
+export interface FileUploads {
+  /** Stores a file in parts. It is there once all of it is. */
+  upload(file: FileObject, signal: AbortSignal): Promise<void>;
+}
+
+export interface FileReads {
+  /** A URL to read it by GET, for so many seconds. */
+  presign(key: string, seconds: number): Promise<string>;
+  /** All of it, if it has at most so many bytes. */
+  read(key: string, most: number): Promise<{ bytes: Uint8Array; type: string } | 'too large'>;
+}
+
+/** Bytes of a part. 10,000 of them are more than the largest file. */
+const PART = 8 * 1024 ** 2;
+
+/** Writes files with the uploader of the AWS SDK. */
+export function fileUploads(Bucket: string, options: ClientOptions): FileUploads {
+  // S3 checks each part by a CRC32: the uploader says at its beginning that each has one.
+  const client = clientOf(options, 'WHEN_SUPPORTED');
+  return {
+    async upload({ key: Key, type: ContentType, disposition: ContentDisposition, body: Body }, signal) {
+      const params = { Bucket, Key, Body, ContentType, ContentDisposition };
+      const upload = new Upload({ client, params, partSize: PART, queueSize: 2 });
+      const stop = () => void upload.abort();
+      signal.addEventListener('abort', stop);
+      try {
+        await upload.done();
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    },
+  };
+}
+
+/** Reads files, and lets others read them, with the signer of the AWS SDK. */
+export function fileReads(Bucket: string, options: ClientOptions): FileReads {
+  // Otherwise a presigned URL demands a checksum that no browser sends.
+  const client = clientOf(options, 'WHEN_REQUIRED');
+  return {
+    presign: (Key, expiresIn) => getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn }),
+    async read(Key, most) {
+      const found = await client.send(new GetObjectCommand({ Bucket, Key }));
+      const { Body, ContentLength = 0, ContentType: type = '' } = found;
+      if (ContentLength <= most) return { bytes: (await Body?.transformToByteArray()) ?? new Uint8Array(), type };
+      (Body as Readable | undefined)?.destroy();
+      return 'too large';
+    },
+  };
+}
+
+function clientOf(options: ClientOptions, checksums: 'WHEN_SUPPORTED' | 'WHEN_REQUIRED'): S3Client {
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
+  return quiet(
+    new S3Client({
+      ...clientConfig(options),
+      // An endpoint that is not S3's own serves buckets by path.
+      forcePathStyle: (options.endpoint ?? AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined,
+      requestChecksumCalculation: checksums,
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
+  );
+}

@@ -1,0 +1,61 @@
+import { FILES_PARTITION, RUN_QUERIES } from '../attributes.ts';
+import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
+import type { TaskKey } from '../record.ts';
+import { isCurrent, type RunKey, writeRunItem } from '../table/run-items.ts';
+import { fileOf, type StoredFile } from './file.ts';
+
+/** A file, and its task. */
+export interface TaskFile extends TaskKey {
+  readonly file: StoredFile;
+}
+
+/** Notes the files of tasks, in one partition for each owner. Any tool of the server may have written what it reads. */
+export interface FileStore {
+  /** The files of a task, by name. Strongly consistent. */
+  readFiles(key: TaskKey): Promise<StoredFile[]>;
+  /** False: the task has a file of this name. */
+  writeFile(run: RunKey, file: StoredFile): Promise<boolean>;
+  /** Files of all tasks of an owner: the newest task comes first. `after`: where the last page ended. */
+  listFiles(owner: string, limit: number, after?: string): Promise<{ files: TaskFile[]; last?: string }>;
+}
+
+export function fileStore(db: DynamoDb, table: string): FileStore {
+  const queryOf = (owner: string, condition: string, taskId: string): QueryInput => ({
+    TableName: table,
+    KeyConditionExpression: `#owner = :owner AND ${condition}`,
+    // The policy of a tool needs both.
+    Select: 'SPECIFIC_ATTRIBUTES',
+    ProjectionExpression: RUN_QUERIES.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(RUN_QUERIES.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: { ':owner': FILES_PARTITION + owner, ':taskId': taskId },
+    ConsistentRead: true,
+  });
+  return {
+    async readFiles({ owner, taskId }) {
+      // 100 files take less than a page of 1 MB.
+      const { Items = [] } = await db.query(queryOf(owner, 'begins_with(#taskId, :taskId)', `${taskId}#`));
+      return Items.filter(isCurrent).flatMap(({ value }) => fileOf(value) ?? []);
+    },
+    writeFile: (run, file) =>
+      writeRunItem(db, table, {
+        run,
+        Key: { owner: FILES_PARTITION + run.owner, taskId: `${run.taskId}#${file.name}` },
+        item: { value: JSON.stringify(file) },
+      }),
+    async listFiles(owner, limit, after) {
+      const { Items = [], LastEvaluatedKey } = await db.query({
+        ...queryOf(owner, '#taskId > :taskId', ' '),
+        ScanIndexForward: false,
+        Limit: limit,
+        ...(after !== undefined && { ExclusiveStartKey: { owner: FILES_PARTITION + owner, taskId: after } }),
+      });
+      const files = Items.filter(isCurrent).flatMap((item) => {
+        const [taskId = ''] = String(item.taskId).split('#');
+        const file = fileOf(item.value);
+        return file === undefined ? [] : [{ owner, taskId, file }];
+      });
+      const last: unknown = LastEvaluatedKey?.taskId;
+      return { files, ...(typeof last === 'string' && { last }) };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { fileLink, isMediaType, nameProblem, newFileId, type StoredFile } from '../../tasks/files/file.ts';
+import { limits } from '../../tasks/limits.ts';
+import type { FileLink, TaskContext } from '../../tasks/tool-contract.ts';
+import { ToolError } from '../errors.ts';
+import { mayHavePast } from '../journal/journal.ts';
+import { discard, type FileBody, type FileOptions, measuredBody } from './body.ts';
+import type { FilesPort } from './port.ts';
+
+export interface FileParts {
+  readonly task: TaskContext | undefined;
+  readonly port: FilesPort;
+  readonly signal: AbortSignal;
+  /** Throws if the run may not begin now what no run has done. */
+  readonly begin: () => void;
+  readonly mayStore: boolean;
+}
+
+/** The files of one run. */
+export function openFiles({ task, port, signal, begin, mayStore }: FileParts) {
+  let reading: Promise<Map<string, StoredFile>> | undefined;
+  const begun = new Set<string>();
+  let preview: string | undefined;
+  let hasNew = false;
+
+  function stored(of: TaskContext): Promise<Map<string, StoredFile>> {
+    reading ??= (mayHavePast(of) ? port.read(of) : Promise.resolve([])).then(
+      (files) => new Map(files.map((file) => [file.name, file])),
+    );
+    return reading;
+  }
+
+  async function upload(of: TaskContext, name: string, type: string, body: FileBody): Promise<StoredFile> {
+    const { stream, measure } = measuredBody(name, typeof body === 'function' ? await body() : body);
+    const id = newFileId();
+    await port.upload(of, { id, name, type }, stream, signal);
+    const file = { id, name, type, ...measure() };
+    if (await port.add(of, file)) return file;
+    // Another run has stored it first.
+    return (await port.read(of)).find((one) => one.name === name) ?? file;
+  }
+
+  return {
+    /** Whether this run has stored a file. */
+    hasNew: () => hasNew,
+    async store(name: string, body: FileBody, { contentType = 'application/octet-stream' }: FileOptions) {
+      const problem = nameProblem(name) ?? (isMediaType(contentType) ? undefined : `'${contentType}' is no media type`);
+      if (problem !== undefined) throw new ToolError(`File '${String(name).slice(0, 64)}': ${problem}`);
+      if (task === undefined) throw new ToolError(`File '${name}': a call without a task has no files`);
+      if (!mayStore) throw new Error(`File '${name}': say files: true in the definition of the tool`);
+      if (begun.has(name)) throw new Error(`File '${name}' comes twice in one run: give each its own name`);
+      begun.add(name);
+      try {
+        const files = await stored(task);
+        const known = files.get(name);
+        if (known !== undefined) {
+          if (typeof body !== 'function') await discard(body);
+          return fileLink(known);
+        }
+        const most = limits.files.most;
+        if (new Set([...files.keys(), ...begun]).size > most)
+          throw new ToolError(`File '${name}': a task has ${most} files at most`);
+        begin();
+        const file = await upload(task, name, contentType, body);
+        hasNew = true;
+        return fileLink(file);
+      } catch (error) {
+        begun.delete(name);
+        throw error;
+      }
+    },
+    /** Shows this file from now on. */
+    show({ uri }: FileLink): void {
+      preview = `Preview: ${uri}`;
+    },
+    /** The message, with the link to the preview behind it. It is cut, and the link is not. */
+    withPreview(message: string): string {
+      if (preview === undefined) return message;
+      const room = limits.statusMessage - preview.length - 1;
+      return message === '' ? preview : `${message.slice(0, room)}\n${preview}`;
+    },
+  };
+}
