@@ -48,15 +48,13 @@ export async function deliver(
     store.subscription(ownerKey, subscriptionId),
     store.occurrence(ownerKey, position),
   ]);
-  // A receiver refuses for good what comes after the end of its subscription, by its own clock.
-  if (subscription === undefined || isOver(subscription, now())) return 'done';
+  if (subscription === undefined || !isFor(subscription, message, now())) return 'done';
   if (occurrence === undefined) {
     logEvent('event_expired', { subscriptionId, eventId }, 'warn');
     return 'done';
   }
-  // Of a repeat; or the token of the last subscribe does not allow the tool of this task any more.
-  const { deliveredTo, scopes = [] } = subscription;
-  if (position <= deliveredTo || !sufficient(occurrence.scopes, scopes)) return 'done';
+  // The token of the last subscribe does not allow the tool of this task any more.
+  if (!sufficient(occurrence.scopes, subscription.scopes ?? [])) return 'done';
   const happenedAt = Date.parse(String(occurrence.body.timestamp));
   const held = await heldUntilQuiet();
   if (held > 0) return { again: held };
@@ -93,8 +91,15 @@ export async function deliver(
   }
 }
 
-const isOver = ({ refreshBefore }: Subscription, now: number): boolean =>
-  refreshBefore !== null && now >= refreshBefore;
+/** A receiver refuses for good what comes after the end of its subscription, by its own clock. */
+function isFor(
+  { createdAt, deliveredTo, refreshBefore }: Subscription,
+  message: DeliveryMessage,
+  now: number,
+): boolean {
+  const isLive = refreshBefore === null || now < refreshBefore;
+  return isLive && createdAt === message.createdAt && message.position > deliveredTo;
+}
 
 /** The receiver has its event, or will get it again: that the status is behind must not double it, nor hold it up. */
 async function note(write: () => Promise<void>): Promise<void> {

@@ -40,9 +40,10 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
 
 function messageOf(body: string): DeliveryMessage | undefined {
   try {
-    const { ownerKey, subscriptionId, eventId, position } = JSON.parse(body) as Record<keyof DeliveryMessage, unknown>;
-    const all = { ownerKey, subscriptionId, eventId, position };
-    return Object.values(all).every((one) => typeof one === 'string') ? (all as DeliveryMessage) : undefined;
+    const { createdAt, ...names } = JSON.parse(body) as Record<keyof DeliveryMessage, unknown>;
+    const { ownerKey, subscriptionId, eventId, position } = names;
+    const isWhole = [ownerKey, subscriptionId, eventId, position].every((one) => typeof one === 'string');
+    return isWhole && typeof createdAt === 'number' ? ({ ...names, createdAt } as DeliveryMessage) : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import {
   type EventItems,
   type LogEntry,
   type LogHead,
+  type MatchedSubscription,
   positionText,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
@@ -81,7 +82,7 @@ export function eventLog({ items, send, now, kept }: LogContext): EventLog {
     const subscriptions = (await items.matched(owner)).filter(
       (one) => one.started === true && one.refreshBefore > now() && matches(facts, one),
     );
-    const messages = subscriptions.map(({ id }) => messageOf(owner, id, facts.eventId, position));
+    const messages = subscriptions.map((one) => messageOf(owner, one, facts.eventId, position));
     for (let from = 0; from < messages.length; from += BATCH) await sendAll(messages.slice(from, from + BATCH));
   }
 
@@ -98,10 +99,10 @@ export function eventLog({ items, send, now, kept }: LogContext): EventLog {
     const missed = await missedBy(owner, after, position, (facts) => matches(facts, subscription));
     // One at a time: of a batch, a later one may be accepted without an earlier one.
     for (const { eventId, at } of missed.slice(-limits.mcpEvents.replay)) {
-      await sendAll([messageOf(owner, id, eventId, at)]);
+      await sendAll([messageOf(owner, subscription, eventId, at)]);
     }
     const isMissed = missed.some(({ eventId }) => eventId === event?.eventId);
-    if (event !== undefined && !isMissed) await sendAll([messageOf(owner, id, event.eventId, position)]);
+    if (event !== undefined && !isMissed) await sendAll([messageOf(owner, subscription, event.eventId, position)]);
     await items.changeSubscription(owner, id, createdAt, { started: true });
   }
 
@@ -144,8 +145,14 @@ export function eventLog({ items, send, now, kept }: LogContext): EventLog {
 /** Sixty bits of the id, so that the head stays below 1 KB, which costs one write unit. */
 const shortName = (event: EventFacts | undefined): string => event?.eventId.slice(-12) ?? '';
 
-function messageOf(ownerKey: string, subscriptionId: string, eventId: string, position: number): FifoMessage {
-  const message: DeliveryMessage = { ownerKey, subscriptionId, eventId, position: positionText(position) };
-  const id = createHash('sha256').update(`${subscriptionId}/${eventId}`).digest('hex');
+/** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */
+function messageOf(
+  ownerKey: string,
+  { id: subscriptionId, createdAt }: Pick<MatchedSubscription, 'id' | 'createdAt'>,
+  eventId: string,
+  position: number,
+): FifoMessage {
+  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position: positionText(position) };
+  const id = createHash('sha256').update(`${subscriptionId}/${createdAt}/${eventId}`).digest('hex');
   return { group: subscriptionId, id, body: JSON.stringify(message) };
 }

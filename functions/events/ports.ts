@@ -8,6 +8,8 @@ export type EventName = (typeof EVENT_NAMES)[number];
 export interface DeliveryMessage {
   readonly ownerKey: string;
   readonly subscriptionId: string;
+  /** Of the subscription: one that is begun again has the same id, and gets again what it asks for. */
+  readonly createdAt: number;
   readonly eventId: string;
   /** Of the event in the log of its owner. */
   readonly position: string;
@@ -25,6 +27,7 @@ export type DeliveryError =
 /** A subscription as delivery needs it. */
 export interface Subscription {
   readonly id: string;
+  readonly createdAt: number;
   readonly ownerKey: string;
   readonly name: EventName;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -41,10 +44,7 @@ export interface Subscription {
   readonly failedSince?: number;
   readonly lastError?: DeliveryError;
   readonly lastDeliveryAt?: number;
-  /**
-   * The position of the last event that was delivered or given up. A message of that position or an earlier one is a repeat, or of
-   * an earlier subscription with this id: nothing is sent for it.
-   */
+  /** The position of the last event that was delivered or given up. A message of this or an earlier one is a repeat. */
   readonly deliveredTo: string;
 }
 

@@ -32,10 +32,11 @@ export function eventsStore(items: EventItems, now: () => number): EventsStore {
 }
 
 function subscriptionOf(ownerKey: string, stored: StoredSubscription, now: number): Subscription {
-  const { id, name, url, secrets, secretUntil = 0, refreshBefore, scopes, deliveredTo } = stored;
+  const { id, createdAt, name, url, secrets, secretUntil = 0, refreshBefore, scopes, deliveredTo } = stored;
   const { arguments: args, failedSince, lastError, lastDeliveryAt } = stored;
   return {
     id,
+    createdAt,
     ownerKey,
     name: name as EventName,
     arguments: args,

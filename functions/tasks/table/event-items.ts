@@ -78,6 +78,7 @@ export interface EventFacts {
 
 export interface MatchedSubscription {
   readonly id: string;
+  readonly createdAt: number;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Of the token of its last `events/subscribe`. */
@@ -88,7 +89,6 @@ export interface MatchedSubscription {
 }
 
 export interface StoredSubscription extends MatchedSubscription {
-  readonly createdAt: number;
   readonly url: string;
   /** Newest first. */
   readonly secrets: readonly string[];

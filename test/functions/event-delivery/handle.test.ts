@@ -81,6 +81,25 @@ test('nothing is sent for a subscription that has ended, nor at or after its ref
   expect(posts).toHaveLength(1);
 });
 
+test('nothing is sent for a repeat, nor for an earlier subscription with the same id', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.subscription = { ...subscription, deliveredTo: 'p1' };
+  expect(await receive()).toEqual([true]);
+  state.subscription = { ...subscription, createdAt: T0 + 1 };
+  expect(await receive()).toEqual([true]);
+  expect(posts).toEqual([]);
+});
+
+test('an event of a tool whose scopes the subscription no longer covers is not sent', async () => {
+  const { state, posts, receive } = createDelivery(unheld);
+  state.occurrence = { body: occurrence, scopes: ['reports:read'] };
+  expect(await receive()).toEqual([true]);
+  expect(posts).toEqual([]);
+  state.subscription = { ...subscription, scopes: ['reports'] };
+  expect(await receive()).toEqual([true]);
+  expect(posts).toHaveLength(1);
+});
+
 test('an event that has left the log is done, and the log of the function says so', async () => {
   const { state, posts, receive } = createDelivery(unheld);
   state.occurrence = undefined;
@@ -112,7 +131,7 @@ test('if SQS does not hide the message, it comes back all the same', async () =>
   expect(await receive()).toEqual([false]);
 });
 
-test.each(['', 'null', '{}', '[1]', '{"ownerKey":"o","subscriptionId":"s","eventId":"e"}'])(
+test.each(['', 'null', '{}', '[1]', '{"ownerKey":"o","subscriptionId":"s","eventId":"e","createdAt":1}'])(
   'a message that is not one (%j) is dropped: it would block its subscription',
   async (body) => {
     const { posts, receive } = createDelivery(unheld);

@@ -12,7 +12,7 @@ export const DAY = 24 * 60 * MINUTE;
 export const subscription: Subscription = {
   ...{ id: 'sub_1', ownerKey: 'owner#ann', name: 'task.finished', arguments: {} },
   ...{ url: 'https://receiver.example/hooks', secrets: ['whsec_new', 'whsec_old'], refreshBefore: null },
-  deliveredTo: 'p0',
+  ...{ createdAt: T0, scopes: [], deliveredTo: 'p0' },
 };
 export const occurrence = {
   ...{ eventId: 'evt_1', name: 'task.finished', timestamp: new Date(T0).toISOString() },
@@ -64,7 +64,8 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
 }
 
 export const message = (number: number) => ({
-  ...{ ownerKey: 'owner#ann', subscriptionId: 'sub_1', eventId: `evt_${number}`, position: `p${number}` },
+  ...{ ownerKey: 'owner#ann', subscriptionId: 'sub_1', createdAt: T0 },
+  ...{ eventId: `evt_${number}`, position: `p${number}` },
 });
 
 const batch = (messages: readonly unknown[], sentAt: number): SQSEvent => ({

@@ -141,3 +141,15 @@ test('a subscription is gone for delivery once it may not be sent to', async () 
   clock.now = refreshBefore;
   expect(await store.subscription(OWNER, 'sub')).toBeUndefined();
 });
+
+test('a subscription that is ended and begun again from a cursor gets again what the queue has just had', async () => {
+  const { clock, writer, subscribe, queue, items } = eventsInMemory();
+  const { deliveredTo } = await subscribe('sub');
+  for (const n of [1, 2]) await writer().append(OWNER, event(n));
+  await items.changeSubscription(OWNER, 'sub', START, { refreshBefore: clock.now });
+  clock.now += 1_000;
+  await subscribe('sub', { deliveredTo });
+  expect(queue.eventsOf('sub')).toEqual(ids(1, 2, 1, 2));
+  const begun = queue.sent.map(({ body }) => JSON.parse(body).createdAt);
+  expect(begun).toEqual([START, START, START + 1_000, START + 1_000]);
+});

@@ -1,0 +1,41 @@
+import type { SQSEvent } from 'aws-lambda';
+import { postSigned } from '../events/post/post.ts';
+import { eventsStore } from '../events/store.ts';
+import { dynamoDb } from '../tasks/aws/dynamodb.ts';
+import { variable } from '../tasks/aws/env.ts';
+import type { HideMessage } from '../tasks/aws/sqs.ts';
+import { print } from '../tasks/log.ts';
+import { eventItems } from '../tasks/table/event-items.ts';
+import { handleMessages, type QueueContext } from './handle.ts';
+import { logAttempt, measureLines } from './measures.ts';
+
+/** However busy the owner is, an event is sent after this time, in ms. */
+const MOST_HELD = 5 * 60_000;
+
+function createContext(env: NodeJS.ProcessEnv): QueueContext {
+  const db = dynamoDb({ requestTimeout: 2_000, attempts: 3 });
+  const server = variable(env, 'SERVER_NAME');
+  const queue = variable(env, 'EVENTS_QUEUE_URL');
+  const quiet = Number(variable(env, 'EVENTS_HOLD'));
+  const loopback = env.EVENTS_LOOPBACK === 'true';
+  let hide: HideMessage | undefined;
+  return {
+    store: eventsStore(eventItems(db, variable(env, 'TASKS_TABLE')), Date.now),
+    post: (post) => postSigned(post, { loopback }),
+    async hide(receiptHandle, seconds) {
+      hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, { requestTimeout: 3_000, attempts: 3 });
+      await hide(receiptHandle, seconds);
+    },
+    hold: quiet > 0 ? { quiet, most: MOST_HELD } : undefined,
+    now: Date.now,
+    measure(attempt) {
+      logAttempt(attempt);
+      print(measureLines(attempt, server, Date.now()));
+    },
+  };
+}
+
+const context = createContext(process.env);
+
+/** Handles messages of the queue of deliveries. */
+export const handler = (event: SQSEvent) => handleMessages(event, context);
