@@ -10,6 +10,7 @@ const PROOFS: Readonly<Record<string, readonly string[]>> = {
     'node_modules/vitest/vitest.mjs',
     ...['run', 'test/proofs/faults/crash-table', 'test/cloud/recovery/restart.test.ts'],
   ],
+  deliveries: ['test/proofs/deliveries/index.ts'],
   faults: ['test/proofs/faults/random/index.ts'],
   fuzz: ['test/proofs/fuzz/run.ts'],
   model: ['test/proofs/model/index.ts'],

@@ -1,0 +1,97 @@
+import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
+import type { EventItems } from '../../../functions/tasks/table/event-items.ts';
+import type { Kind } from './judge.ts';
+
+export interface Bug {
+  /** What schedules must find. */
+  readonly kind?: Kind;
+  readonly items?: (real: EventItems) => EventItems;
+  readonly context?: (real: QueueContext) => QueueContext;
+  readonly handle?: typeof handleMessages;
+  /** The group of a message, and the id by which the queue knows a repeat. */
+  readonly group?: (subscriptionId: string, eventId: string) => string;
+  readonly repeat?: (subscriptionId: string, eventId: string) => string;
+}
+
+/** Mistakes of a sender. Each must be found. */
+export const bugs = {
+  'a message is done before its attempt': {
+    kind: 'lost',
+    handle: async (event, context) => {
+      await handleMessages(event, context);
+      return { batchItemFailures: [] };
+    },
+  },
+  'a sender gives up after five attempts': {
+    kind: 'lost',
+    handle: async (event, context) => {
+      const last = Number(event.Records[0]?.attributes.ApproximateReceiveCount) >= 5;
+      const answer = await handleMessages(event, context);
+      return last ? { batchItemFailures: [] } : answer;
+    },
+  },
+  'each message is its own group': {
+    kind: 'out of order',
+    group: (subscriptionId, eventId) => subscriptionId + eventId,
+  },
+  'the queue takes the event of a subscription that is begun again for a repeat': {
+    kind: 'lost',
+    repeat: (subscriptionId, eventId) => subscriptionId + eventId,
+  },
+  'a message of an earlier subscription is sent': {
+    kind: 'lost',
+    handle: async (event, context) => {
+      const [record] = event.Records;
+      if (record === undefined) return { batchItemFailures: [] };
+      const { ownerKey, subscriptionId, ...message } = JSON.parse(record.body);
+      const { createdAt } =
+        (await context.store.subscription(ownerKey, subscriptionId).catch(() => undefined)) ?? message;
+      const body = JSON.stringify({ ...message, ownerKey, subscriptionId, createdAt });
+      return handleMessages({ Records: [{ ...record, body }] }, context);
+    },
+  },
+  'a 503 is final': { kind: 'lost', context: answering((status) => (status === 503 ? 410 : status)) },
+  'a redirect is a success': { kind: 'lost', context: answering((status) => (status === 302 ? 204 : status)) },
+  'a refusal is not final': { kind: 'after refusal', context: answering((status) => (status === 410 ? 500 : status)) },
+  'each attempt has another id': {
+    kind: 'doubled',
+    context: (real) => {
+      let attempts = 0;
+      return { ...real, post: (post) => real.post({ ...post, webhookId: `${post.webhookId}_${attempts++}` }) };
+    },
+  },
+  'the body says when it was sent': {
+    kind: 'doubled',
+    context: (real) => ({
+      ...real,
+      post: (post) => real.post({ ...post, body: post.body.replace('{', `{"sentAt":${real.now()},`) }),
+    }),
+  },
+  'the end of a subscription is not checked': {
+    kind: 'after its end',
+    items: (real) => ({
+      ...real,
+      async subscription(owner, id) {
+        const found = await real.subscription(owner, id);
+        return found && { ...found, refreshBefore: Number.POSITIVE_INFINITY };
+      },
+    }),
+  },
+  'a failed event waits for a day': {
+    kind: 'too late',
+    context: (real) => ({ ...real, hide: (receipt) => real.hide(receipt, 43_200) }),
+  },
+  'nothing is held': { kind: 'not held', context: (real) => ({ ...real, hold: undefined }) },
+} as const satisfies Readonly<Record<string, Bug>>;
+
+export type BugName = keyof typeof bugs;
+
+function answering(change: (status: number) => number): NonNullable<Bug['context']> {
+  return (real) => ({
+    ...real,
+    async post(post) {
+      const answer = await real.post(post);
+      return 'error' in answer ? answer : { ...answer, status: change(answer.status) };
+    },
+  });
+}

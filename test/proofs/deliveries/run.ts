@@ -1,0 +1,180 @@
+import type { SQSEvent } from 'aws-lambda';
+import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
+import { eventLog } from '../../../functions/events/log.ts';
+import type { Answer } from '../../../functions/events/post/post.ts';
+import { eventsStore } from '../../../functions/events/store.ts';
+import { type EventItems, eventItems } from '../../../functions/tasks/table/event-items.ts';
+import { createRandom } from '../../../local/testing.ts';
+import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
+import type { Bug } from './bugs.ts';
+import { createCalls } from './calls.ts';
+import type { Mood, Plan, PlannedReceiver } from './plan.ts';
+import { createQueue, type Message } from './queue.ts';
+import { createSubscribers } from './subscribers.ts';
+import { createTime } from './time.ts';
+
+export const T0 = 1_700_000_000_000;
+export const OWNER = 'owner#ann';
+const SECOND = 1_000;
+const DAY = 86_400_000;
+/** Of a received message: six times the timeout of the function. */
+export const VISIBILITY = 180 * SECOND;
+export const HOLD = { quiet: 90 * SECOND, most: 300 * SECOND };
+
+/** One request that reached a receiver, or did not find it. */
+export interface Arrival {
+  readonly at: number;
+  readonly event: string;
+  readonly position: string;
+  readonly webhookId: string;
+  readonly body: string;
+  readonly mood: Mood;
+  /** Whether the receiver has the event from now on. */
+  readonly taken: boolean;
+  /** The receiver refused it for good, and the sender got this answer. */
+  heard: boolean;
+}
+
+export interface Received {
+  readonly planned: PlannedReceiver;
+  readonly arrivals: Arrival[];
+  /** When the queue first got each event. */
+  readonly sent: Map<string, number>;
+  /** When it subscribed, and the position from which on it wants events. The last one counts. */
+  readonly begun: { at: number; after: number }[];
+}
+
+export interface Outcome {
+  readonly plan: Plan;
+  readonly receivers: readonly Received[];
+  /** The log at the end. */
+  readonly events: readonly { readonly event: string; readonly position: number; readonly happenedAt: number }[];
+  readonly deaths: number;
+  readonly failures: number;
+  /** Messages that were never done. */
+  readonly left: number;
+}
+
+/** Runs a schedule until all its messages are done, with the real log, store and handler of the queue. */
+export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
+  const time = createTime(T0);
+  const random = createRandom(`run ${plan.seed}`);
+  const calls = createCalls(plan, time, random);
+  const engine = memoryEngine(time.now);
+  const real = eventItems(engine.dynamoDb, TABLE);
+  const items = calls.all(bug.items?.(real) ?? real);
+  const receivers: Received[] = plan.receivers.map((planned) => ({
+    planned,
+    arrivals: [],
+    sent: new Map(),
+    begun: [],
+  }));
+  const receiverOf = (subscriptionId: string) => receivers[Number(subscriptionId.slice(4))] as Received;
+
+  const queue = createQueue(time, VISIBILITY, () => time.at(time.now() + Math.floor(random.number() * 300), poll));
+  const logOf = (its: EventItems, send: typeof sendNow) =>
+    eventLog({ items: its, now: time.now, kept: 30 * DAY, send: async (messages) => send(messages) });
+  const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) =>
+    messages.map(({ group, id, body }) => {
+      const { eventId } = JSON.parse(body) as { eventId: string };
+      const { sent } = receiverOf(group);
+      if (!sent.has(eventId)) sent.set(eventId, time.now());
+      queue.send(bug.group?.(group, eventId) ?? group, bug.repeat?.(group, eventId) ?? id, body);
+      return true;
+    });
+  const log = logOf(items, (messages) => calls.call(() => sendNow(messages)));
+
+  /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked. */
+  async function tell(lane: number): Promise<void> {
+    for (const [number, after] of plan.events.entries()) {
+      if (number % plan.lanes !== lane) continue;
+      if (T0 + after > time.now()) await time.sleep(T0 + after - time.now());
+      const at = T0 + after;
+      const facts = { eventId: `evt_${String(number).padStart(26, '0')}`, name: 'task.finished', taskId: `t${number}` };
+      const event = { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' };
+      await calls.untilDone(() => log.append(OWNER, { at, event }), [SECOND, 60 * SECOND, 400 * SECOND]);
+    }
+  }
+
+  const store = eventsStore(items, time.now);
+  const post: QueueContext['post'] = ({ subscriptionId, webhookId, body }) => {
+    const { planned, arrivals } = receiverOf(subscriptionId);
+    const { eventId: event, cursor: position } = JSON.parse(body) as { eventId: string; cursor: string };
+    return calls
+      .call(async () => {
+        const mood = moodAt(planned, time.now());
+        const final = mood === 'ok' || mood === 'slow' ? planned.refuses.get(Number(event.slice(4))) : undefined;
+        const taken = final === undefined && ['ok', 'slow', 'late'].includes(mood);
+        const arrival = { at: time.now(), event, position, webhookId, body, mood, taken, heard: false };
+        arrivals.push(arrival);
+        await time.sleep(waitOf(mood));
+        return { arrival, final, answer: final === undefined ? ANSWERS[mood] : { status: final, body: '' } };
+      }, false)
+      .then(({ arrival, final, answer }) => {
+        arrival.heard = final !== undefined;
+        return answer;
+      });
+  };
+  const waitOf = (mood: Mood) => {
+    if (mood === 'late' || mood === 'silent') return 10 * SECOND;
+    return mood === 'slow' ? 1_000 + Math.floor(random.number() * 8_500) : Math.floor(random.number() * 200);
+  };
+
+  const outside: QueueContext = {
+    ...{ post, hold: HOLD, now: time.now, measure: () => {} },
+    store: {
+      ...store,
+      async subscription(owner, id) {
+        const found = await store.subscription(owner, id);
+        return found && { ...found, hold: receiverOf(id).planned.hold };
+      },
+      lastRequest: () =>
+        calls.call(() => plan.requests.findLast((at) => T0 + at <= time.now())).then((at) => at && T0 + at),
+    },
+    hide: (receipt, seconds) => calls.call(() => queue.hide(receipt, seconds)),
+  };
+  const context = bug.context?.(outside) ?? outside;
+  const handle = bug.handle ?? handleMessages;
+  function poll(): void {
+    for (let one = queue.receive(); one !== undefined; one = queue.receive()) void invoke(one);
+  }
+  async function invoke(message: Message): Promise<void> {
+    const { batchItemFailures } = await handle(eventOf(message), context);
+    if (batchItemFailures.length === 0) await calls.call(() => queue.delete(message.receipt)).catch(() => {});
+  }
+
+  const subscribers = createSubscribers({ time, calls, items, log, receivers });
+  await subscribers.begin(logOf(real, sendNow), real);
+  for (let lane = 0; lane < plan.lanes; lane++) void tell(lane);
+  void subscribers.live();
+  await time.runTo(T0 + 16 * DAY);
+  const entries = await real.entries(OWNER, 0, 1_000);
+  const events = entries.flatMap(({ event, position }) =>
+    event === undefined ? [] : [{ event: event.eventId, position, happenedAt: event.at }],
+  );
+  return { plan, receivers, events, ...calls.counts, left: queue.size() };
+}
+
+const moodAt = ({ moods }: PlannedReceiver, at: number): Mood =>
+  moods.findLast(({ from }) => from <= at - T0)?.mood ?? 'ok';
+
+const ANSWERS: Readonly<Record<Mood, Answer>> = {
+  ok: { status: 204, body: '' },
+  slow: { status: 200, body: '' },
+  late: { error: 'timeout' },
+  silent: { error: 'timeout' },
+  away: { error: 'connection_refused' },
+  busy: { status: 503, body: '' },
+  broken: { status: 500, body: '' },
+  wrong: { status: 400, body: '' },
+  redirects: { status: 302, body: '' },
+};
+
+function eventOf({ id, body, receipt, receives, sentAt, group }: Message): SQSEvent {
+  const attributes = {
+    ...{ ApproximateReceiveCount: String(receives), SentTimestamp: String(sentAt), SenderId: '' },
+    ...{ ApproximateFirstReceiveTimestamp: String(sentAt), MessageGroupId: group },
+  };
+  const record = { messageId: id, receiptHandle: receipt, body, attributes, messageAttributes: {}, md5OfBody: '' };
+  return { Records: [{ ...record, eventSource: 'aws:sqs', eventSourceARN: '', awsRegion: '' }] };
+}
