@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
 
@@ -31,8 +32,12 @@ const shared = {
   testTimeout: HANGS,
   hookTimeout: HANGS,
   expect: { poll: { timeout: HANGS / 2 } },
-  // As for `dev` (local/template/synth.ts). `npm run synth` in .ci/run checks the template by the rules of CDK.
-  env: { CDK_VALIDATION: 'false' },
+  env: {
+    // As for `dev` (local/template/synth.ts). `npm run synth` in .ci/run checks the template by the rules of CDK.
+    CDK_VALIDATION: 'false',
+    // Commands and apps that tests start then take half of the time to load.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+  },
   // Files share a process: to start one, and to load the code again, takes longer than most files.
   isolate: false,
 };

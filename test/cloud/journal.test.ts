@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
+import { createInterface } from 'node:readline';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
@@ -100,7 +100,10 @@ const environment = () => ({
 beforeAll(() => {
   for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
 });
-afterAll(() => vi.unstubAllEnvs());
+afterAll(() => {
+  vi.unstubAllEnvs();
+  python?.stdin.end();
+});
 
 /** A value that the vectors only describe. */
 function meant(value: unknown): unknown {
@@ -197,15 +200,20 @@ async function waited(step: Step, task: Task, done: string[]): Promise<unknown> 
   return task.until(String(until), check, { every: { seconds: step.every ?? 1 }, within });
 }
 
-const inPython: Player = async (run) => {
+let python: ReturnType<typeof startPython> | undefined;
+function startPython() {
   const env = {
     ...process.env,
     ...environment(),
     ...{ PYTHONPATH: 'functions/examples/python', PYTHONDONTWRITEBYTECODE: '1' },
   };
-  const python = spawn('python3', ['test/cloud/journal_player.py'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
-  python.stdin.end(JSON.stringify(run));
-  return JSON.parse(await text(python.stdout));
+  const child = spawn('python3', ['test/cloud/journal_player.py'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  return { ...child, lines: createInterface(child.stdout)[Symbol.asyncIterator]() };
+}
+const inPython: Player = async (run) => {
+  python ??= startPython();
+  python.stdin.write(`${JSON.stringify(run)}\n`);
+  return JSON.parse((await python.lines.next()).value ?? 'null');
 };
 
 /** A step of a vector without one of these ends its round. */

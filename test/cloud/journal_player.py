@@ -1,11 +1,16 @@
-"""Plays one run of journal-vectors.json, which it reads from stdin, with mcp_task.py."""
+"""Plays runs of journal-vectors.json with mcp_task.py: each line of stdin is one, and gets a line of its own.
+
+A run has a process of its own, a copy of the first one, which has loaded boto3 and its descriptions of services.
+"""
 
 import copy
 import json
 import os
 import sys
+import traceback
 from datetime import datetime, timedelta, timezone
 
+import boto3
 import mcp_task
 
 ToolError = type("ToolError", (Exception,), {})
@@ -114,5 +119,17 @@ def step(event, run, one):
     return mcp_task.step(event, name, work, one.get("attempts", 1), 0.001, once)
 
 
-# Half of a surrogate pair is in the names of the vectors.
-print(json.dumps({**play(json.load(sys.stdin)), "done": done}))
+for service in ("dynamodb", "s3"):
+    boto3.client(service)
+for line in sys.stdin:
+    if os.fork() > 0:
+        os.wait()
+        continue
+    try:
+        # Half of a surrogate pair is in the names of the vectors.
+        answer = json.dumps({**play(json.loads(line)), "done": done})
+    except BaseException:
+        traceback.print_exc()
+        answer = "null"
+    print(answer, flush=True)
+    os._exit(0)

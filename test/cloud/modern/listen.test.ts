@@ -46,7 +46,7 @@ test('subscriptions/listen on 20 tasks sends each end, then ends (D-29, D-31, E-
   const isError = JSON.stringify({ content: [{ type: 'text', text: 'no' }], isError: true });
   const [waiting, unwanted, ...rest] = await Promise.all([
     start('ask'),
-    start('sleep', { ms: 20_000 }),
+    start('hold', { file: '/nonexistent' }),
     start('throws'),
     start('returns', { json: isError }),
     ...Array.from({ length: 16 }, (_, i) => start('sleep', { ms: 150 * i })),

@@ -11,6 +11,8 @@ import { internalsIn, type WireAnswer } from './judge/judge.ts';
 const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 const KEY = 'k'.repeat(40);
+/** So many calls at the beginning and at the end of a request fail each, and one in so many between them. */
+const EACH = 12;
 const question = {
   method: 'elicitation/create',
   params: { message: 'm', requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } },
@@ -43,13 +45,9 @@ async function newTarget() {
     });
   const { store, workflow, signer, results } = target.server;
   const invoke = guarded({ invoke: target.server.invoke });
-  const services = {
-    store: guarded(store),
-    workflow: guarded(workflow),
-    signer: guarded(signer),
-    results: guarded(results),
-  };
+  const services = { store: guarded(store), workflow: guarded(workflow), signer: guarded(signer) };
   Object.assign(target.server, services, {
+    results: guarded(results),
     invoke: (...args: Parameters<typeof target.server.invoke>) => invoke.invoke(...args),
   });
 
@@ -278,6 +276,8 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, { prepare, request, then,
     const { calls } = await strike(() => false);
     expect(calls).toBeGreaterThan(0);
     for (let at = 1; at <= calls; at++) {
+      // In the middle of a long wait, all calls are the same read.
+      if (at > EACH && at < calls - EACH && at % EACH !== 0) continue;
       await strike((call) => call === at);
       await strike((call) => call >= at);
     }
@@ -289,10 +289,10 @@ test('a read that fails while a call waits does not lose its result', async () =
   const call = () => target.modern('tools/call', { name: 'optional', arguments: { json: '{"n":1}' } }, {});
   target.failing(() => false);
   await call();
-  const looks = target.calls();
-  expect(looks).toBeGreaterThan(2);
-  // The last call of all is the look that finds the result: for some time it fails.
-  target.failing((at) => at >= looks && at < looks + 10);
+  const reads = target.calls();
+  expect(reads).toBeGreaterThan(2);
+  // The last call of all reads the result: for some time it fails.
+  target.failing((at) => at >= reads && at < reads + 10);
   expect(lastOf(await call()).result.structuredContent).toEqual({ n: 1 });
-  expect(target.calls()).toBe(looks + 10);
+  expect(target.calls()).toBe(reads + 10);
 });
