@@ -71,7 +71,8 @@ export function createRefused(record: TaskRecord, result: string): TaskRecord {
  * `asked` and `args` are JSON text, as the workflow writes them when a run asks.
  */
 export function askFirst(record: TaskRecord, asked: string, args: string | undefined, now: number): Change {
-  const kept = record.inputRef === undefined && args !== undefined ? { arguments: args } : {};
+  // Also beside input in S3: a signal that came early was put there without them.
+  const kept = args !== undefined ? { arguments: args } : {};
   return {
     from: ['working'],
     round: record.round,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { receiveSignal } from '../../../functions/engine/receive.ts';
 import { storeOutcome } from '../../../functions/task-events/store-outcome.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -8,6 +9,7 @@ import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { after } from '../../../functions/tasks/transitions/change.ts';
 import { cancel } from '../../../functions/tasks/transitions/end.ts';
+import { storedSignal } from '../../../functions/tasks/waits/signals.ts';
 import { memoryEngine } from '../../support/engine/memory.ts';
 
 const T0 = 1_700_000_000_000;
@@ -114,6 +116,26 @@ describe('a run that asks', () => {
       asked: questions.text,
       arguments: '{"n":1}',
     });
+  });
+
+  test('keeps its arguments, also if a large signal came before and lies in S3', async () => {
+    const { context, stored, objects } = setup(asking);
+    const { store, inputs, now } = context;
+    const signal = (at: number) => ({ body: 'x'.repeat(limits.inlineInput), at });
+    const receiving = {
+      read: () => store.get(asking),
+      name: 'paid',
+      until: T0 + 60_000,
+      signal,
+      sleep: async () => {},
+    };
+    await receiveSignal(receiving, { store, inputs, now, log: () => {} });
+    expect(stored()).toMatchObject({ status: 'working', inputRef: expect.any(String) });
+    const waits = { paid: { kind: 'webhook', until: T0 + 60_000 } } as const;
+    await storeOutcome({ ...questions, waits }, context);
+    const whole = await inputStore(objects).whole(stored() as TaskRecord);
+    expect(whole).toMatchObject({ asked: questions.text, arguments: '{"n":1}' });
+    expect(storedSignal(whole, 'paid')?.signal).toEqual(signal(T0 + 1_000));
   });
 
   test('of which its client cannot be asked fails', async () => {
