@@ -48,7 +48,7 @@ export function bundleEndpoint<T>(manifest: Manifest, use: Use<T>): T {
     'manifest.json': JSON.stringify(manifest),
     'validators.cjs': bundled(validatorsCode(manifest.tools)),
   };
-  return bundle('endpoint', parts, use);
+  return bundle(manifest.events ? 'endpointWithEvents' : 'endpoint', parts, use);
 }
 
 /** Bundles the reconciler, with the facts of each tool that it needs beside it. */

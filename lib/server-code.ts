@@ -12,6 +12,7 @@ export const PREBUILT = 'prebuilt';
 /** The source files of the server's own functions. */
 export const SERVER_FUNCTIONS = {
   endpoint: 'functions/mcp/lambda.ts',
+  endpointWithEvents: 'functions/mcp/lambda-events.ts',
   reconciler: 'functions/reconciler/lambda.ts',
   signals: 'functions/signals/lambda.ts',
   authorizer: 'functions/authorizer/lambda.ts',

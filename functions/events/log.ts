@@ -7,10 +7,11 @@ import {
   type LogEntry,
   type LogHead,
   type MatchedSubscription,
+  type PlacedEntry,
   positionText,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
-import { matches } from './match.ts';
+import { type Filter, matches } from './match.ts';
 import type { DeliveryMessage } from './ports.ts';
 
 /**
@@ -24,6 +25,31 @@ export interface EventLog {
   append(owner: string, entry: LogEntry): Promise<number | undefined>;
   /** The head of the log, which is made if there is none. From then on, events of the owner are kept. */
   begin(owner: string): Promise<LogHead>;
+  /** As many entries after a position, in order. Makes the log if there is none. */
+  read(owner: string, position: number, most: number): Promise<LogPage>;
+  /** The events that a subscription from this position gets from before it, and whether it misses others. */
+  missed(owner: string, from: Missed): Promise<{ readonly events: readonly PlacedFacts[]; readonly all: boolean }>;
+}
+
+export interface LogPage {
+  readonly entries: readonly PlacedEntry[];
+  /** Where the page begins: the position asked for, or the first one that the log still has. */
+  readonly after: number;
+  /** The log does not have all entries after the position asked for. */
+  readonly truncated: boolean;
+}
+
+export interface Missed {
+  readonly after: number;
+  /** @default the end of the log */
+  readonly before?: number;
+  /** Older ones are left out. In ms since the epoch. */
+  readonly since: number;
+  readonly filter: Filter;
+}
+
+export interface PlacedFacts extends EventFacts {
+  readonly position: number;
 }
 
 export interface LogContext {
@@ -90,36 +116,36 @@ export function eventLog({ items, send, now, kept }: LogContext): EventLog {
   async function start(
     owner: string,
     position: number,
-    { id, createdAt, after }: SubscriptionStart,
+    { id, createdAt, after, since }: SubscriptionStart,
     event: EventFacts | undefined,
   ): Promise<void> {
     const subscription = await items.subscription(owner, id);
     // It was ended, or ended and begun again, since this entry was made.
     if (subscription?.createdAt !== createdAt) return;
-    const missed = await missedBy(owner, after, position, (facts) => matches(facts, subscription));
+    const { events } = await missed(owner, { after, before: position, since, filter: subscription });
     // One at a time: of a batch, a later one may be accepted without an earlier one.
-    for (const { eventId, at } of missed.slice(-limits.mcpEvents.replay)) {
-      await sendAll([messageOf(owner, subscription, eventId, at)]);
-    }
-    const isMissed = missed.some(({ eventId }) => eventId === event?.eventId);
+    for (const { eventId, position: at } of events) await sendAll([messageOf(owner, subscription, eventId, at)]);
+    const isMissed = events.some(({ eventId }) => eventId === event?.eventId);
     if (event !== undefined && !isMissed) await sendAll([messageOf(owner, subscription, event.eventId, position)]);
     await items.changeSubscription(owner, id, createdAt, { started: true });
   }
 
-  async function missedBy(owner: string, after: number, before: number, isWanted: (facts: EventFacts) => boolean) {
-    const missed: { eventId: string; at: number }[] = [];
+  async function missed(owner: string, { after, before = Number.POSITIVE_INFINITY, since, filter }: Missed) {
+    const events: PlacedFacts[] = [];
+    let old = 0;
     for (let from = after; from + 1 < before; ) {
       const page = await items.entries(owner, from, limits.mcpEvents.replay);
-      for (const { event, start: begun, position: at } of page) {
-        if (at < before && begun === undefined && event !== undefined && isWanted(event)) {
-          missed.push({ eventId: event.eventId, at });
-        }
+      for (const { event, start: begun, position } of page) {
+        if (position >= before || begun !== undefined || event === undefined || !matches(event, filter)) continue;
+        if (event.at < since) old++;
+        else events.push({ ...event, position });
       }
       const last = page.at(-1);
       if (last === undefined) break;
       from = last.position;
     }
-    return missed;
+    const { replay } = limits.mcpEvents;
+    return { events: events.slice(-replay), all: old === 0 && events.length <= replay };
   }
 
   async function sendAll(messages: readonly FifoMessage[]): Promise<void> {
@@ -127,17 +153,33 @@ export function eventLog({ items, send, now, kept }: LogContext): EventLog {
     if (accepted.includes(false)) throw new LogBusy('SQS refused a message');
   }
 
+  async function begin(owner: string): Promise<LogHead> {
+    const expiresAt = expiry(now(), KEPT_HEADS);
+    const head = await items.head(owner);
+    if (head === undefined) {
+      // Later than all positions of an earlier log of the owner.
+      await items.createHead(owner, now(), expiresAt);
+      return (await items.head(owner)) ?? { last: now(), recent: [], expiresAt };
+    }
+    if (head.expiresAt < expiry(now(), KEPT_HEADS - 1)) await items.keepHead(owner, expiresAt);
+    return head;
+  }
+
   return {
     append,
-    async begin(owner) {
-      const expiresAt = expiry(now(), KEPT_HEADS);
-      let head = await items.head(owner);
-      if (head === undefined) {
-        // Later than all positions of an earlier log of the owner.
-        await items.createHead(owner, now(), expiresAt);
-        head = (await items.head(owner)) ?? { last: now(), recent: [], expiresAt };
-      } else if (head.expiresAt < expiry(now(), KEPT_HEADS - 1)) await items.keepHead(owner, expiresAt);
-      return head;
+    begin,
+    missed,
+    async read(owner, position, most) {
+      const entries = await items.entries(owner, position, most);
+      const [first] = entries;
+      if (first !== undefined) {
+        return { entries, after: first.position - 1, truncated: first.position > position + 1 };
+      }
+      const { last, pending } = await begin(owner);
+      // The last entry has a position, but its messages are not sent yet: it will be read later.
+      const end = pending !== undefined && pending.at + kept > now() ? last - 1 : last;
+      const isKnown = position === end || position === last;
+      return { entries, after: isKnown ? position : end, truncated: !isKnown };
     },
   };
 }

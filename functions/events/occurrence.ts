@@ -1,12 +1,4 @@
-import { createHash } from 'node:crypto';
-import { ID_LETTERS } from '../tasks/ids.ts';
 import { type EventFacts, positionText } from '../tasks/table/event-items.ts';
-
-/** The same id each time the change is read. It has no dot: a signature is made of id, time and body with dots between. */
-export function eventIdOf(changeId: string): string {
-  const digest = createHash('sha256').update(changeId).digest().subarray(0, 26);
-  return `evt_${Array.from(digest, (byte) => ID_LETTERS[byte & 31]).join('')}`;
-}
 
 /**
  * The event as a client gets it.

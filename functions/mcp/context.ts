@@ -38,6 +38,8 @@ export interface ServerContext extends EngineContext {
   /** The part before `/mcp` of the URL of this request. */
   readonly url: string;
   readonly pollLimit: PollLimit;
+  /** MCP Events. @default the server has none */
+  readonly events?: ServerEvents | undefined;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -58,6 +60,14 @@ export interface Call {
   readonly request: HttpRequest;
   /** A method adds headers of the reply here. */
   readonly replyHeaders: Record<string, string>;
+}
+
+/** What a server with MCP Events does beside the rest. */
+export interface ServerEvents {
+  /** More methods of 2026-07-28. */
+  readonly methods: ReadonlyMap<string, Method>;
+  /** Notes that a caller has sent a request. */
+  readonly seen: (principal: Principal, method: string) => Promise<void>;
 }
 
 /** Returns a result, or a stream whose last message is the answer. Throws McpError. */

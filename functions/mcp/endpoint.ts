@@ -71,6 +71,7 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
     if (message.kind === 'request') id = message.id;
     const principal = principalOf(request, server);
     checkCallScopes(principal, message, server);
+    await server.events?.seen(principal, 'method' in message ? message.method : '');
     const sender = hasNoSession(message) ? { request, principal } : await senderOf(request, principal, server);
     if (message.kind === 'notification') {
       await revision.notice?.(message, sender, server);

@@ -3,7 +3,7 @@ import middy from '@middy/core';
 import { executionModeStreamifyResponse } from '@middy/core/StreamifyResponse';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { printAudit } from '../tasks/audit.ts';
-import { dynamoDb } from '../tasks/aws/dynamodb.ts';
+import { type DynamoDb, dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
 import { currentState, type MapCount } from '../tasks/aws/execution-history.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
@@ -12,7 +12,7 @@ import { logEvent } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
-import type { ServerContext } from './context.ts';
+import type { ServerContext, ServerEvents } from './context.ts';
 import { endpoint } from './endpoint.ts';
 import { filesOf } from './files/objects.ts';
 import { serveFile } from './files/serve.ts';
@@ -31,9 +31,12 @@ const REQUEST_TIMEOUT = 5_000;
 /** For input that lies in S3, all attempts together, in ms. */
 const INPUT_TIMEOUT = 4_000;
 
+/** Makes what a server with MCP Events does beside the rest. */
+type EventsOf = (db: DynamoDb, env: NodeJS.ProcessEnv) => ServerEvents;
+
 /** The endpoint as a streaming Lambda function. Throws, by name, if a tool or a variable is missing. */
-export function createHandler(manifest: Manifest, validators: Validators) {
-  const server = createServer(manifest, validators, process.env);
+export function createHandler(manifest: Manifest, validators: Validators, eventsOf?: EventsOf) {
+  const server = createServer(manifest, validators, process.env, eventsOf);
   return middy<APIGatewayProxyEvent>({
     executionMode: executionModeStreamifyResponse,
     timeoutEarlyInMillis: 0,
@@ -49,7 +52,12 @@ export function createHandler(manifest: Manifest, validators: Validators) {
   });
 }
 
-function createServer(manifest: Manifest, validators: Validators, env: NodeJS.ProcessEnv): Omit<ServerContext, 'url'> {
+function createServer(
+  manifest: Manifest,
+  validators: Validators,
+  env: NodeJS.ProcessEnv,
+  eventsOf?: EventsOf,
+): Omit<ServerContext, 'url'> {
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
@@ -72,6 +80,7 @@ function createServer(manifest: Manifest, validators: Validators, env: NodeJS.Pr
     files: filesOf(bucket),
     signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'))),
     pollLimit: pollLimit(Date.now),
+    events: eventsOf?.(db, env),
     now: Date.now,
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };

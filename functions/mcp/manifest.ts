@@ -80,6 +80,8 @@ export interface Manifest {
   /** The part before `/mcp` of the URL that clients use. @default as API Gateway says of a request */
   readonly publicUrl?: string;
   readonly tools: readonly ToolEntry[];
+  /** Whether the server has MCP Events. @default it has none */
+  readonly events?: true;
 }
 
 /** An ajv standalone validator, compiled at synth. */

@@ -40,7 +40,7 @@ async function answer(
   if (version !== MODERN) throw new UnsupportedVersion(SUPPORTED, version);
   const methodHeader = request.headers['mcp-method'];
   if (methodHeader !== message.method) throw mismatch('Mcp-Method', methodHeader, message.method);
-  const method = methods.modern.get(message.method);
+  const method = methods.modern.get(message.method) ?? server.events?.methods.get(message.method);
   if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
   checkName(request, message);
   const tasks = isObject(capabilities.extensions) && isObject(capabilities.extensions[TASKS_EXTENSION]);

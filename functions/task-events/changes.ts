@@ -1,3 +1,4 @@
+import { changeId } from '../events/facts.ts';
 import type { ChangeAction, Facts } from '../tasks/audit.ts';
 import { isTerminal } from '../tasks/transitions/change.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -15,7 +16,7 @@ export interface TaskChange {
 }
 
 export interface Move {
-  /** The same id each time this change is published. A keyed task may have the id of an earlier task that expired. */
+  /** See `changeId`. */
   readonly id: string;
   /** The status that readers saw before. Undefined for a new task. */
   readonly from: Snapshot['status'] | undefined;
@@ -31,13 +32,12 @@ export function changesOf(before: Snapshot | undefined, task: Snapshot): TaskCha
   const { status, round } = task;
   const changes: TaskChange[] = [];
   const add = (action: ChangeAction, facts: Facts, moved?: Omit<Move, 'id'>) => {
-    const id = `${task.taskId}/${task.createdAt}/r${moved?.round}/${moved?.to}`;
     changes.push({
       action,
       facts: { ...idsOf(task), ...facts },
       before,
       task,
-      ...(moved && { moved: { ...moved, id } }),
+      ...(moved && { moved: { ...moved, id: changeId({ ...task, round: moved.round }, moved.to) } }),
     });
   };
   const from = before?.status ?? 'working';

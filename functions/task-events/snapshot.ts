@@ -1,7 +1,6 @@
 import type { AttributeValue } from 'aws-lambda';
-import { isErrorName } from '../tasks/log.ts';
+import { failureName } from '../tasks/log.ts';
 import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
-import { isObject, parsed } from '../tasks/shape.ts';
 import { isSignalKey } from '../tasks/waits/signals.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
@@ -48,7 +47,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     createdAt,
     updatedAt,
     isError: image.isError?.BOOL === true,
-    reason: reasonOf(text('error')),
+    reason: failureName(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).filter((key) => !isSignalKey(key)).length,
     waits: text('waits'),
     deadlineAt: number('deadlineAt'),
@@ -67,13 +66,6 @@ const isStatus = (status: string | undefined): status is Status => STATUSES.some
 function numberOf(value: AttributeValue | undefined): number | undefined {
   const number = Number(value?.N);
   return Math.abs(number) <= LAST_TIME ? number : undefined;
-}
-
-/** The name in an error, which is JSON text. Only the form of a name passes: anything else may be text of a tool. */
-function reasonOf(error: string | undefined): string | undefined {
-  const value = parsed(error ?? '');
-  const reason = isObject(value) && isObject(value.data) ? value.data.reason : undefined;
-  return isErrorName(reason) ? reason : undefined;
 }
 
 function eventOf(map: Image): TaskEvent[] {

@@ -1,7 +1,7 @@
 import { McpError } from './errors.ts';
 import { outstanding } from './input.ts';
 import type { TaskRecord } from './record.ts';
-import { beginning } from './shape.ts';
+import { beginning, isObject, parsed } from './shape.ts';
 
 /** The name of an error. Anything else in its place may be text that a tool wrote. */
 const NAME = /^[A-Za-z0-9_.:-]{1,128}$/;
@@ -79,4 +79,11 @@ export function logIgnored(record: TaskRecord, ignored: number): void {
   const open = Object.keys(outstanding(record)).slice(0, 5);
   const openKeys = open.map((key) => beginning(key, 64, 100));
   logEvent('answer_ignored', { taskId, tool, status, ignored, openKeys }, 'warn');
+}
+
+/** The name in an error, which is JSON text. Only the form of a name passes: anything else may be text of a tool. */
+export function failureName(error: string | undefined): string | undefined {
+  const value = parsed(error ?? '');
+  const reason = isObject(value) && isObject(value.data) ? value.data.reason : undefined;
+  return isErrorName(reason) ? reason : undefined;
 }

@@ -11,7 +11,7 @@ export interface Requirement {
 
 export type Weight = 'MUST' | 'SHOULD';
 
-/** The sections that must be proven; G is optional as a whole, X says how contradictions were resolved. */
+/** The sections that must be proven; G and H are optional as a whole, X says how contradictions were resolved. */
 export const SECTIONS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
 
 export const readTable = (): readonly Requirement[] =>

@@ -7,6 +7,7 @@ export const LEGACY_VERSIONS: readonly string[] = [LEGACY, '2025-06-18'];
 export const SUPPORTED: readonly string[] = [MODERN, LEGACY];
 
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+export const EVENTS_EXTENSION = 'io.modelcontextprotocol/events';
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 export const IMMEDIATE_RESPONSE = 'io.modelcontextprotocol/model-immediate-response';
 export const meta = {

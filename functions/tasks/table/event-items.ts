@@ -57,6 +57,8 @@ export interface SubscriptionStart {
   readonly createdAt: number;
   /** Its events begin after this position. */
   readonly after: number;
+  /** It gets no older ones from before its start. */
+  readonly since: number;
 }
 
 /** What an event says. It has no argument, question, answer or result. */

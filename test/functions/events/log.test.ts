@@ -11,7 +11,7 @@ test('an owner for whom nothing listens has no log, at the cost of one read', as
   expect([...table.items()]).toEqual([]);
 });
 
-test('positions have no gaps, and each subscription gets its messages in their order', async () => {
+test('positions have no gaps, and each subscription gets its messages in order (H-19)', async () => {
   const { writer, subscribe, queue, items } = eventsInMemory();
   await subscribe('sub_all');
   await subscribe('sub_failed', { arguments: { status: 'failed' } });
@@ -22,7 +22,7 @@ test('positions have no gaps, and each subscription gets its messages in their o
   expect(positions).toEqual(positions.map((_, i) => (positions[0] ?? 0) + i));
 });
 
-test('an event that comes again, as the stream does, has one entry and one message', async () => {
+test('an event that comes again, as the stream does, has one entry and one message (H-18)', async () => {
   const { writer, subscribe, queue, items } = eventsInMemory();
   await subscribe('sub');
   const first = await writer().append(OWNER, event(1));
@@ -32,7 +32,7 @@ test('an event that comes again, as the stream does, has one entry and one messa
   expect(queue.sent).toHaveLength(2);
 });
 
-test('a writer may die at any step of an event: the repeat, or the next writer, completes it in order', async () => {
+test('a writer may die at any step: the repeat, or the next writer, completes it (H-21)', async () => {
   const outcomes = new Set<string>();
   for (let dieAt = 1; dieAt < 20; dieAt++) {
     const { writer, subscribe, queue, items } = eventsInMemory();
@@ -53,7 +53,7 @@ test('a writer may die at any step of an event: the repeat, or the next writer, 
   expect([...outcomes].sort()).toEqual(['false 1,2', 'true 1,2', 'true 2,1']);
 });
 
-test('writers at the same time give the log and each subscription one order', async () => {
+test('writers at the same time give the log and each subscription one order (H-21)', async () => {
   const { writer, subscribe, queue, items } = eventsInMemory();
   await subscribe('sub');
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -64,7 +64,7 @@ test('writers at the same time give the log and each subscription one order', as
   expect(queue.eventsOf('sub')).toEqual(logged);
 });
 
-test('a subscription from a cursor gets what it missed, then what comes while it starts, in order', async () => {
+test('a subscription gets what it missed, then what comes while it starts, in order (H-13)', async () => {
   const { writer, subscribe, queue } = eventsInMemory();
   await writer().begin(OWNER);
   const first = await writer().append(OWNER, event(1));
@@ -90,7 +90,7 @@ test('a subscription that was ended before its start is in the log gets nothing'
   expect(queue.sent).toEqual([]);
 });
 
-test('an event of a tool whose scopes the token lacks is sent to no subscription of that token', async () => {
+test('an event of a tool whose scopes the token lacks is not sent (H-15)', async () => {
   const { writer, subscribe, queue } = eventsInMemory();
   await subscribe('sub_some', { scopes: ['tasks'] });
   await subscribe('sub_ops', { scopes: ['ops'] });

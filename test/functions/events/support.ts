@@ -73,7 +73,7 @@ export function eventsInMemory(kept = DAY) {
       ...{ deliveredTo: positionText(last), ...more },
     };
     await items.createSubscription(OWNER, subscription, clock.now);
-    const start = { id, createdAt: subscription.createdAt, after: Number(subscription.deliveredTo) };
+    const start = { id, createdAt: subscription.createdAt, after: Number(subscription.deliveredTo), since: 0 };
     await log.append(OWNER, { at: clock.now, start });
     return subscription;
   }

@@ -33,7 +33,7 @@ export function createSubscribers({ time, calls, items, log, receivers }: World)
     );
     if (!added) throw new Error('There is one');
     begun.push({ at: createdAt, after });
-    await into.append(OWNER, { at: createdAt, start: { id: `sub_${index}`, createdAt, after } });
+    await into.append(OWNER, { at: createdAt, start: { id: `sub_${index}`, createdAt, after, since: 0 } });
   }
 
   async function end(index: number): Promise<void> {

@@ -11,15 +11,18 @@ const DEFINED: Readonly<Record<Era, ReadonlyMap<unknown, string>>> = {
     [-32022, 'UnsupportedProtocolVersionError'],
   ]),
 };
+/** Of MCP Events, whose two drafts have different codes: for its methods only. */
+const EVENTS: readonly unknown[] = [-32011, -32012, -32013, -32014, -32015, -32023, -32024, -32025, -32026, -32027];
 /** Errors that may come before a body is read: they may lack the id. */
 const BEFORE_THE_ID: readonly unknown[] = [-32700, -32600];
 
 export function errorProblems(era: Era, answer: Members, sent: Sent): string[] {
   const { code } = isObject(answer.error) ? answer.error : {};
   const defined = DEFINED[era].get(code);
+  const ofEvents = era === MODERN && String(sent.method).startsWith('events/') && EVENTS.includes(code);
   return [
     ...fits(era, 'JSONRPCErrorResponse', answer),
-    ...(defined === undefined ? codeProblems(code) : fits(era, defined, answer)),
+    ...(defined === undefined ? codeProblems(ofEvents ? undefined : code) : fits(era, defined, answer)),
     ...idProblems(answer, sent, BEFORE_THE_ID.includes(code)),
   ];
 }

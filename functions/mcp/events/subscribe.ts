@@ -1,0 +1,166 @@
+import { factsOfRecord } from '../../events/facts.ts';
+import { matches } from '../../events/match.ts';
+import { callbackUrl } from '../../events/post/url.ts';
+import { positionOf } from '../../events/store.ts';
+import { InvalidParams } from '../../tasks/errors.ts';
+import { limits } from '../../tasks/limits.ts';
+import { type EventFacts, positionText, type StoredSubscription } from '../../tasks/table/event-items.ts';
+import type { Call, Method, ServerContext } from '../context.ts';
+import { readTask } from '../read/read.ts';
+import type { EventsContext } from './context.ts';
+import { EventsError } from './errors.ts';
+import { type Asked, askedOf, authorized, cursorIn, deliveryIn, sinceOf, subscriptionId } from './request.ts';
+
+/** How events reach the caller, and for how long. */
+interface Wanted {
+  readonly url: string;
+  readonly secret: string;
+  /** In ms since the epoch. */
+  readonly refreshBefore: number;
+  readonly cursor: string | null;
+  readonly since: number;
+}
+
+/**
+ * Begins a subscription, or refreshes the one that the caller has for this URL, name and arguments. The checks come in the order
+ * of H-06; the last one calls the receiver.
+ */
+export const subscribe =
+  (events: EventsContext): Method =>
+  async (call, server) => {
+    const asked = askedOf(call, server);
+    server.pollLimit.countList(call.principal);
+    const wanted = wantedOf(call, server.now(), events);
+    await authorized(asked, call, server);
+    const id = subscriptionId(asked, wanted.url);
+    const before = await events.items.subscription(asked.owner, id);
+    if (before !== undefined && before.refreshBefore > server.now()) {
+      return call.wire.result(await refresh(before, asked, wanted, { events, server }));
+    }
+    const live = (await events.items.matched(asked.owner)).filter(({ refreshBefore }) => refreshBefore > server.now());
+    const max = limits.mcpEvents.subscriptions;
+    if (live.length >= max) throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
+    const { url, secret } = wanted;
+    const reason = await events.challenge({ url, secret, subscriptionId: id });
+    if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
+    return call.wire.result(await begin(id, asked, wanted, call, { events, server }));
+  };
+
+interface Outside {
+  readonly events: EventsContext;
+  readonly server: ServerContext;
+}
+
+/** Nothing that happens from here on is missed: the log is there before the task is read, and the subscription starts in the log. */
+async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { events, server }: Outside) {
+  const { owner, name, arguments: args, scopes } = asked;
+  const { url, secret, refreshBefore, cursor, since } = wanted;
+  const { log, items } = events;
+  // The turn of the client in which it subscribes goes on.
+  await events.seen(owner);
+  const { last } = await log.begin(owner);
+  const { after, truncated } = await log.read(owner, cursor === null ? last : positionOf(cursor), 1);
+  const createdAt = server.now();
+  const subscription: StoredSubscription = {
+    id,
+    createdAt,
+    name,
+    arguments: args,
+    scopes,
+    url,
+    secrets: [secret],
+    refreshBefore,
+    deliveredTo: positionText(after),
+    expiresAt: Math.ceil(refreshBefore / 1_000),
+  };
+  if (!(await items.createSubscription(owner, subscription, createdAt))) {
+    // Another request of the client came first.
+    const first = await items.subscription(owner, id);
+    if (first !== undefined) return refresh(first, asked, wanted, { events, server });
+  }
+  const { all } = await log.missed(owner, { after, since, filter: subscription });
+  const event = cursor === null || truncated ? await happened(asked, call, server) : undefined;
+  await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...(event && { event }) });
+  return answer(subscription, truncated || !all);
+}
+
+/** The event of a task that has ended before, or asks: a client may subscribe after it created the task. */
+async function happened(asked: Asked, call: Call, server: ServerContext): Promise<EventFacts | undefined> {
+  const { taskId } = asked.arguments;
+  if (taskId === undefined) return undefined;
+  const facts = factsOfRecord(await readTask(call.principal, taskId, server));
+  return facts !== undefined && matches(facts, asked) ? facts : undefined;
+}
+
+/** While a subscription lives, its cursor counts for nothing: its events are in the queue. */
+async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted, { events, server }: Outside) {
+  const { id, createdAt, secrets, deliveredTo, started, lastDeliveryAt, lastError, failedSince } = before;
+  const { secret, refreshBefore } = wanted;
+  const now = server.now();
+  const isNew = secret !== secrets[0];
+  const changed = await events.items.changeSubscription(asked.owner, id, createdAt, {
+    refreshBefore,
+    scopes: asked.scopes,
+    expiresAt: Math.ceil(refreshBefore / 1_000),
+    ...(isNew && { secrets: [secret, ...secrets].slice(0, 2), secretUntil: now + limits.mcpEvents.oldSecret }),
+  });
+  if (!changed) throw new InvalidParams('The subscription was ended meanwhile: subscribe again');
+  await events.log.begin(asked.owner);
+  // The request that began it has died before its start.
+  if (started !== true) {
+    const after = positionOf(deliveredTo);
+    await events.log.append(asked.owner, { at: now, start: { id, createdAt, after, since: wanted.since } });
+  }
+  const deliveryStatus = {
+    active: true,
+    lastDeliveryAt: lastDeliveryAt === undefined ? null : dateTime(lastDeliveryAt),
+    lastError: lastError ?? null,
+    ...(failedSince !== undefined && { failedSince: dateTime(failedSince) }),
+  };
+  return { ...answer({ ...before, refreshBefore }, false), deliveryStatus };
+}
+
+const answer = ({ id, refreshBefore, deliveredTo }: StoredSubscription, truncated: boolean) => ({
+  id,
+  refreshBefore: dateTime(refreshBefore),
+  cursor: deliveredTo,
+  truncated,
+});
+
+const dateTime = (at: number): string => new Date(at).toISOString();
+
+function wantedOf(call: Call, now: number, { loopback }: EventsContext): Wanted {
+  const { url, secret } = deliveryIn(call);
+  if (typeof url !== 'string' || callbackUrl(url, { loopback }) === undefined) {
+    throw new InvalidParams('delivery.url must be an absolute https URL without user info');
+  }
+  if (url.length > limits.mcpEvents.url) {
+    throw new InvalidParams(`delivery.url may have ${limits.mcpEvents.url} characters at most`);
+  }
+  return {
+    url,
+    secret: secretOf(secret),
+    refreshBefore: now + grantOf(call),
+    cursor: cursorIn(call),
+    since: sinceOf(call, now),
+  };
+}
+
+/** With its padding, which some clients leave out. */
+function secretOf(secret: unknown): string {
+  const [, text = ''] = /^whsec_([A-Za-z0-9+/]+)={0,2}$/.exec(String(secret)) ?? [];
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length < 24 || bytes.length > 64) {
+    throw new InvalidParams('delivery.secret must be whsec_ and 24 to 64 bytes in base64');
+  }
+  return `whsec_${bytes.toString('base64')}`;
+}
+
+/** For how long a subscription is granted, in ms. A wish is never an error. */
+function grantOf({ params: { ttlMs } }: Call): number {
+  const { min, max, default: usual } = limits.mcpEvents.ttl;
+  if (ttlMs === null) return max;
+  if (ttlMs === undefined) return usual;
+  if (typeof ttlMs !== 'number') throw new InvalidParams('ttlMs must be a number of ms or null');
+  return Math.min(max, Math.max(min, ttlMs));
+}
