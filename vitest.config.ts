@@ -6,7 +6,7 @@ import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
 /** What `npm test` leaves to `npm run test:all`: proofs, faults, load, commands for people, and what runs other programs. */
 const LONG = [
   'test/{aws,bench,bin,conformance,dev,packages,proofs}/**/*.test.ts',
-  'test/cloud/{auth,examples,full-disk,load,recovery,results}/**/*.test.ts',
+  'test/cloud/{auth,events,examples,full-disk,load,recovery,results}/**/*.test.ts',
   'test/cloud/{idempotency,journal,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
   'test/functions/reconciler/sleepers.test.ts',

@@ -15,6 +15,10 @@ const MACHINE_NAME = 80;
 const STACK_NAME = 128;
 /** `arn:partition:service:region:account:kind:` */
 const ARN_PREFIX = 70;
+/** `https://sqs.region.suffix/account/` */
+const QUEUE_URL = 70;
+/** Milliseconds of a year have eleven digits. */
+const NUMBER = 11;
 /** Characters that CloudFormation adds to the names of stack and resource, and Secrets Manager to an ARN. */
 const SUFFIX = 22;
 
@@ -30,6 +34,7 @@ export interface Named {
   readonly results: Construct;
   readonly signingKey: Construct;
   readonly machinePrefix: string;
+  readonly events: { readonly queue: Construct } | undefined;
 }
 
 /** The name of a function, which is half as long as its ARN; the ARN if the name does not identify the function. */
@@ -64,13 +69,14 @@ export function checkEnvironment(
   tool: string,
   functions: readonly Listed[],
   machines: readonly Listed[],
-  { table, results, signingKey, machinePrefix }: Named,
+  { table, results, signingKey, machinePrefix, events }: Named,
 ): void {
   const lengths = {
     TASKS_TABLE: nameLength(table),
     RESULTS_BUCKET: nameLength(results),
     SIGNING_KEY_SECRET: ARN_PREFIX + nameLength(signingKey),
     MACHINE_ARN_PREFIX: ARN_PREFIX + machinePrefix.length,
+    ...(events && { EVENTS_QUEUE_URL: QUEUE_URL + nameLength(events.queue), EVENTS_KEPT: NUMBER }),
     TOOL_FUNCTIONS: listLength(functions),
     TOOL_MACHINES: listLength(machines),
   };

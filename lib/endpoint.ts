@@ -5,6 +5,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
+import type { Events } from './events/events.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
@@ -21,6 +22,8 @@ export interface EndpointProps {
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
   readonly storage: StorageProps;
+  /** Undefined: the server has no MCP Events. */
+  readonly events: Events | undefined;
 }
 
 /** Bounds of TOOL_FUNCTIONS and TOOL_MACHINES, which list them all: `checkEnvironment` checks that they fit. */
@@ -39,7 +42,7 @@ export class Endpoint {
 
   /** Makes its constructs directly in `scope`. */
   constructor(scope: Construct, props: EndpointProps) {
-    const { code, timeout, table, results, signingKey, machinePrefix, storage } = props;
+    const { code, timeout, table, results, signingKey, machinePrefix, storage, events } = props;
     this.#props = props;
     this.toolMachines = Lazy.string({ produce: () => joined([...this.#machines.values()]) });
     this.function = serverFunction(
@@ -59,6 +62,7 @@ export class Endpoint {
           MACHINE_ARN_PREFIX: machineArn(scope, machinePrefix),
           TOOL_FUNCTIONS: Lazy.string({ produce: () => joined(this.#functions) }),
           TOOL_MACHINES: this.toolMachines,
+          ...events?.environment,
         },
       },
       storage,
@@ -98,7 +102,7 @@ export class Endpoint {
   }
 
   #allowAll(scope: Construct): void {
-    const { table, results, signingKey, machinePrefix, storage } = this.#props;
+    const { table, results, signingKey, machinePrefix, storage, events } = this.#props;
     const machines = machineArn(scope, `${machinePrefix}*`);
     const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
     const tableActions = ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem', 'Query'];
@@ -114,6 +118,8 @@ export class Endpoint {
     allow(this.function, ['secretsmanager:GetSecretValue'], signingKey.secretArn);
     allow(this.function, ['states:StartExecution'], machines);
     allow(this.function, ['states:StopExecution'], executions);
+    events?.allowSender(this.function, ['DeleteItem']);
+    if (events) allowKey(this.function, scope, storage.encryptionKey, ['sqs']);
     allowKey(this.function, scope, storage.encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
     acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results that tools stored');
     acknowledgeWildcard(scope, results.arnForObjects('outcomes/*'), 'The results that the server stored');

@@ -10,6 +10,8 @@ export type { Engine } from '../functions/tasks/engines.ts';
 export type { Status } from '../functions/tasks/record.ts';
 export type { InputRequest } from '../functions/tasks/tool-contract.ts';
 export { type AnonymousAuth, Auth, type IamAuth, type OAuth, type OAuthProps } from './auth/auth.ts';
+export type { Events } from './events/events.ts';
+export type { EventsOptions } from './events/options.ts';
 export { McpTaskServer, type McpTaskServerProps } from './mcp-task-server.ts';
 export type { AlarmThresholds } from './monitoring/alarms.ts';
 export type { OnTaskStatusChangeOptions } from './monitoring/status-rule.ts';

@@ -15,6 +15,7 @@ import type { Auth } from './auth/auth.ts';
 import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler, bundleSignals } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
+import { type Events, eventsOf } from './events/events.ts';
 import { ServerAlarms } from './monitoring/alarms.ts';
 import { serverDashboard } from './monitoring/dashboard.ts';
 import { awsMetrics } from './monitoring/metrics.ts';
@@ -70,6 +71,8 @@ export class McpTaskServer extends ServerMetrics {
   readonly reconciler: Reconciler;
   /** Publishes the changes of tasks: metrics, audit lines, events. */
   readonly taskEvents: TaskEvents;
+  /** The queue and the function that post MCP Events. Undefined without `events`. */
+  readonly events: Events | undefined;
   /** Policies for the roles of people who use `mcp-task-server tasks`: see docs/operating.md. */
   readonly operatorPolicies: OperatorPolicies;
   /** The workflows: each runs all tools of its engine. `machine` runs those that are state machines. */
@@ -93,13 +96,17 @@ export class McpTaskServer extends ServerMetrics {
     const rotateAfter = keyRotation(props);
     this.signingKey = new SigningKey(this, 'SigningKey', { rotateAfter, storage }).secret;
     const { table, results, signingKey } = this;
+    const serverName = machinePrefix.replace(/-$/, '');
+    const events = eventsOf(this, 'Events', props, { table, serverName, kept: settings.maxTtl, storage });
+    this.events = events;
     const { inlineWindow, holdCap } = settings;
     const timeout = Duration.millis(Math.max(inlineWindow, holdCap, 50_000)).plus(Duration.seconds(10));
     const publicUrl = publicUrlOf(props);
     // A token is known at deployment only: the endpoint then goes by its requests.
     const known = publicUrl !== undefined && !Token.isUnresolved(publicUrl) && { publicUrl };
     const code = new BundledCode((use) => bundleEndpoint({ ...settings, ...known, tools: this.#tools.entries }, use));
-    const endpoint = new Endpoint(this, { code, timeout, table, results, signingKey, machinePrefix, storage });
+    const parts = { table, results, signingKey, machinePrefix, storage, events };
+    const endpoint = new Endpoint(this, { code, timeout, ...parts });
     this.endpoint = endpoint.function;
     acknowledgeServer(this, props);
     const signals = new Signals(this, 'Signals', {
@@ -137,7 +144,6 @@ export class McpTaskServer extends ServerMetrics {
       storage,
     });
     const reports = new ReportPolicy(this, { table, results, encryptionKey });
-    const serverName = machinePrefix.replace(/-$/, '');
     this.dimensions = { Server: serverName };
     this.#eventBus = props.eventBus;
     this.taskEvents = new TaskEvents(this, 'TaskEvents', {
@@ -148,6 +154,7 @@ export class McpTaskServer extends ServerMetrics {
       eventBus: props.eventBus,
       metricsByTool,
       reconciler: this.reconciler.function,
+      events,
     });
     const workflow = (id: string, engine: Engine) =>
       new ToolWorkflow(this, id, {
@@ -197,6 +204,7 @@ export class McpTaskServer extends ServerMetrics {
         reconciler: this.reconciler.node.findChild('Logs'),
         events: this.taskEvents.node.findChild('Logs'),
         signals: signals.node.findChild('Logs'),
+        ...(this.events && { deliveries: this.events.node.findChild('Logs') }),
       },
       tools: () => this.#tools.marked,
     });
@@ -206,7 +214,9 @@ export class McpTaskServer extends ServerMetrics {
       machinePrefix,
       encryptionKey,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
-      logs: [this, this.reconciler, this.taskEvents, signals].map(({ node }) => node.findChild('Logs') as LogGroup),
+      logs: [this, this.reconciler, this.taskEvents, signals, ...(this.events ? [this.events] : [])].map(
+        ({ node }) => node.findChild('Logs') as LogGroup,
+      ),
     });
     this.url = publicUrl === undefined ? this.api.urlForPath('/mcp') : `${publicUrl}/mcp`;
     new CfnOutput(this, 'Url', { description: 'The MCP endpoint', value: this.url });
@@ -217,7 +227,12 @@ export class McpTaskServer extends ServerMetrics {
    * `throttledTools` adds alarms with them.
    */
   get alarms(): readonly Alarm[] {
-    return [...this.reconciler.alarms, ...this.taskEvents.alarms, ...this.#alarms.alarms];
+    return [
+      ...this.reconciler.alarms,
+      ...this.taskEvents.alarms,
+      ...(this.events?.alarms ?? []),
+      ...this.#alarms.alarms,
+    ];
   }
 
   /**

@@ -41,6 +41,13 @@ export function acknowledgeServer(server: Construct, { accessLogs, waf, workflow
   Validations.of(server).acknowledge(...rules, { id: 'AwsSolutions-IAM5[Resource::*]', reason: EVERYWHERE });
 }
 
+/** Acknowledges the findings of the queue of deliveries. */
+export function acknowledgeQueue(scope: Construct): void {
+  const reason =
+    'A delivery is tried until it is too old; a letter apart from its subscription would come out of order';
+  Validations.of(scope).acknowledge({ id: 'AwsSolutions-SQS3', reason }, { id: 'Serverless-SQSRedrivePolicy', reason });
+}
+
 /** Acknowledges the finding of a tool's function. */
 export function acknowledgeToolFunction(scope: Construct): void {
   Validations.of(scope).acknowledge(

@@ -19,6 +19,7 @@ export const SERVER_FUNCTIONS = {
   authorizerOnLoopback: 'functions/authorizer/lambda-loopback.ts',
   rotation: 'functions/rotation/index.ts',
   taskEvents: 'functions/task-events/index.ts',
+  eventDelivery: 'functions/event-delivery/index.ts',
 } as const;
 
 export type ServerFunction = keyof typeof SERVER_FUNCTIONS;

@@ -6,6 +6,7 @@ import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
 import type { LogLevel } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Auth } from './auth/auth.ts';
+import type { EventsOptions } from './events/options.ts';
 import type { AlarmThresholds } from './monitoring/alarms.ts';
 import type { StorageProps } from './storage/log-group.ts';
 
@@ -51,6 +52,12 @@ export interface McpTaskServerProps extends OperationProps {
    * @example false
    */
   readonly questionStream?: boolean;
+  /**
+   * Offers MCP Events: clients subscribe to `task.finished` and `task.asks`, by webhook or by poll (docs/events.md). Costs a queue, a
+   * function and an alarm, and each event some more. Not with `anonymous`. @default false
+   * @example true
+   */
+  readonly events?: boolean | EventsOptions;
   /**
    * How many unfinished tasks one caller may have, 1 to 1000: one owner, or one anonymous session. Anonymous callers
    * without a session cannot be identified, so they have no limit. @default 100

@@ -15,6 +15,7 @@ import { Construct } from 'constructs';
 import { PROBE } from '../functions/tasks/attributes.ts';
 import { STATUSES } from '../functions/tasks/record.ts';
 import { BundledCode, bundle } from './bundles.ts';
+import type { Events } from './events/events.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import type { McpTaskServerProps } from './server-props.ts';
@@ -34,6 +35,8 @@ export interface TaskEventsProps {
   /** Begins the next round of a task that has all it waits for. */
   readonly reconciler: IFunction;
   readonly storage: StorageProps;
+  /** Undefined: the server has no MCP Events. */
+  readonly events: Events | undefined;
 }
 
 /**
@@ -49,7 +52,7 @@ export class TaskEvents extends Construct {
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TaskEventsProps) {
-    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage } = props;
+    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage, events } = props;
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -69,6 +72,7 @@ export class TaskEvents extends Construct {
           RECONCILER: reconciler.functionName,
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
+          ...events?.environment,
         },
       },
       storage,
@@ -87,6 +91,7 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
+    events?.allowSender(this.function, ['PutItem', 'Query']);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,

@@ -2,6 +2,7 @@ import { mayLog } from './iam/deployed.ts';
 import type { Iam } from './iam/index.ts';
 import { SECRET_ACCESS_KEY } from './iam/secret-access-key.ts';
 import type { FunctionUrls } from './lambda/function-urls.ts';
+import { urlSuffixOf } from './partition.ts';
 import type { ResolvedStack } from './template/resources.ts';
 
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
@@ -16,13 +17,16 @@ export function awsEnvironment(
   endpoint: string,
   region: string,
 ): Record<string, string> {
+  // Clients of SQS call the host of a queue's URL.
+  const queues = `https://sqs.${region}.${urlSuffixOf(region)}/`;
+  const own = Object.entries(variables).map(([name, value]) => [name, value.replaceAll(queues, `${endpoint}/`)]);
   return {
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: region,
     AWS_ACCESS_KEY_ID: logicalId,
     AWS_SECRET_ACCESS_KEY: SECRET_ACCESS_KEY,
-    ...variables,
+    ...Object.fromEntries(own),
     ...(variables.AWS_USE_FIPS_ENDPOINT && { AWS_USE_FIPS_ENDPOINT: 'false' }),
     ...(variables.AWS_USE_DUALSTACK_ENDPOINT && { AWS_USE_DUALSTACK_ENDPOINT: 'false' }),
   };

@@ -31,6 +31,7 @@ const server = new McpTaskServer(stack, 'Server', {
   workflowLogLevel: LogLevel.ERROR,
   warmThroughput: { readUnitsPerSecond: 24_000, writeUnitsPerSecond: 12_000 },
   sweepChecksPerSecond: 30,
+  events: { hold: Duration.minutes(1) },
 });
 
 const tool = { description: 'A tool', inputSchema: { type: 'object' } } as const;

@@ -1,0 +1,144 @@
+import { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { DeduplicationScope, FifoThroughputLimit, type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { EVENTS_PARTITION } from '../../functions/tasks/attributes.ts';
+import { BundledCode, bundle } from '../bundles.ts';
+import { acknowledgeQueue } from '../nag.ts';
+import { allow, serverFunction } from '../server-function.ts';
+import { allowKey } from '../storage/kms-grants.ts';
+import type { StorageProps } from '../storage/log-group.ts';
+import { holdOf } from './options.ts';
+
+export interface EventsProps {
+  readonly table: ITable;
+  /** The name of the server: a dimension of the metrics. */
+  readonly serverName: string;
+  /** How long an owner must be silent, in ms. */
+  readonly hold: number;
+  /** How long an event can be read, in ms. */
+  readonly kept: number;
+  readonly storage: StorageProps;
+}
+
+/**
+ * Posts MCP Events to their subscribers (docs/events.md): a FIFO queue, in which each subscription is a group, and the function that
+ * delivers its messages. Without `events` there is nothing of it.
+ */
+export class Events extends Construct {
+  /** What is still to be delivered. A message that fails stays, and holds back its subscription only. */
+  readonly queue: IQueue;
+  /** The function that posts. */
+  readonly function: IFunction;
+  /** The alarm that is on while an event is an hour old or older. It has no actions: add yours with `alarm.addAlarmAction(…)`. */
+  readonly alarms: readonly Alarm[];
+  /** The variables of functions that queue deliveries. */
+  readonly environment: Readonly<Record<'EVENTS_QUEUE_URL' | 'EVENTS_KEPT', string>>;
+  readonly #table: ITable;
+
+  constructor(scope: Construct, id: string, { table, serverName, hold, kept, storage }: EventsProps) {
+    super(scope, id);
+    this.#table = table;
+    const { encryptionKey } = storage;
+    // An attempt takes up to 10 seconds, and the reads and writes beside it some more.
+    const timeout = Duration.seconds(30);
+    const queue = new Queue(this, 'Queue', {
+      fifo: true,
+      fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+      deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
+      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
+      enforceSSL: true,
+      // The longest that SQS has.
+      retentionPeriod: Duration.days(14),
+      // "At least six times the timeout" of the function ("Configuring an SQS queue for Lambda").
+      visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()),
+    });
+    acknowledgeQueue(queue);
+    this.queue = queue;
+    this.environment = { EVENTS_QUEUE_URL: queue.queueUrl, EVENTS_KEPT: String(kept) };
+    this.function = serverFunction(
+      this,
+      'Function',
+      {
+        description: 'Posts MCP events to their subscribers',
+        code: new BundledCode((use) => bundle('eventDelivery', {}, use)),
+        memorySize: 256,
+        timeout,
+        environment: {
+          SERVER_NAME: serverName,
+          TASKS_TABLE: table.tableName,
+          EVENTS_QUEUE_URL: queue.queueUrl,
+          EVENTS_HOLD: String(hold),
+        },
+      },
+      storage,
+    );
+    allowEvents(this.function, table, ['GetItem', 'UpdateItem']);
+    const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
+    allow(
+      this.function,
+      receive.map((action) => `sqs:${action}`),
+      queue.queueArn,
+    );
+    allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);
+    const mapping = new EventSourceMapping(this, 'Deliveries', {
+      target: this.function,
+      eventSourceArn: queue.queueArn,
+      batchSize: 1,
+      reportBatchItemFailures: true,
+      // Slow receivers must not take the concurrency of the endpoint.
+      maxConcurrency: 50,
+    });
+    // Lambda checks the rights of the role when it makes the mapping.
+    mapping.node.addDependency(this.function.role ?? this.function);
+    this.alarms = [
+      new Alarm(this, 'Undelivered', {
+        alarmDescription:
+          'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks subscriptions, and docs/events.md',
+        metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: Duration.minutes(5) }),
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        threshold: Duration.hours(1).toSeconds(),
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      }),
+    ];
+  }
+
+  /**
+   * Lets a function queue deliveries, and keep the log of events.
+   *
+   * @param actions of DynamoDB, on the items of events only
+   */
+  allowSender(sender: IFunction, actions: readonly string[]): void {
+    allowEvents(sender, this.#table, actions);
+    allow(sender, ['sqs:SendMessage'], this.queue.queueArn);
+  }
+}
+
+function allowEvents(handler: IFunction, table: ITable, actions: readonly string[]): void {
+  const statement = new PolicyStatement({
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resources: [table.tableArn],
+    conditions: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${EVENTS_PARTITION}*`] },
+      // ForAllValues holds for a request without the key.
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    },
+  });
+  handler.addToRolePolicy(statement);
+}
+
+/** Makes the events of a server. Undefined: it has none. Throws for what cannot work. */
+export function eventsOf(
+  scope: Construct,
+  id: string,
+  props: Parameters<typeof holdOf>[0],
+  parts: Omit<EventsProps, 'hold'>,
+): Events | undefined {
+  const hold = holdOf(props);
+  return hold === undefined ? undefined : new Events(scope, id, { ...parts, hold });
+}

@@ -1,0 +1,55 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { expect, test } from 'vitest';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
+
+type Events = McpTaskServerProps['events'];
+
+/** The template of a server: its resources as JSON text, by their logical ids. Code differs by the path of its asset only. */
+function resourcesOf(events?: Events, auth: McpTaskServerProps['auth'] = Auth.iam()): Map<string, string> {
+  const stack = new Stack(new App(), 'S');
+  new McpTaskServer(stack, 'Server', { auth, ...(events !== undefined && { events }) });
+  const { Resources } = Template.fromStack(stack).toJSON();
+  return new Map(Object.entries(Resources).map(([id, resource]) => [id, JSON.stringify(resource)]));
+}
+
+/** The logical ids without the digests that CDK appends. */
+const plain = (ids: Iterable<string>) => [...ids].map((id) => id.replace(/[0-9A-F]{8}$/, '')).sort();
+
+test('events add a queue, its function and an alarm, and without them nothing is different', () => {
+  const [without, off, on] = [resourcesOf(), resourcesOf(false), resourcesOf(true)];
+  expect(off).toEqual(without);
+  expect(plain([...on.keys()].filter((id) => !without.has(id)))).toEqual([
+    'ServerEventsDeliveries',
+    'ServerEventsFunction',
+    'ServerEventsLogs',
+    'ServerEventsQueue',
+    'ServerEventsQueuePolicy',
+    'ServerEventsRole',
+    'ServerEventsRoleDefaultPolicy',
+    'ServerEventsUndelivered',
+  ]);
+  const changed = [...without.keys()].filter((id) => on.get(id) !== without.get(id) && !/Deployment/.test(id));
+  expect(plain(changed)).toEqual([
+    'ServerEndpoint',
+    'ServerEndpointRoleDefaultPolicy',
+    'ServerOperatorRead',
+    'ServerTaskEventsFunction',
+    'ServerTaskEventsRoleDefaultPolicy',
+  ]);
+});
+
+test('the hold is a variable of the function that posts, in ms', () => {
+  const holdOf = (events: Events) => {
+    const [, text = ''] = [...resourcesOf(events)].find(([id]) => id.startsWith('ServerEventsFunction')) ?? [];
+    return JSON.parse(text).Properties.Environment.Variables.EVENTS_HOLD;
+  };
+  expect(holdOf(true)).toBe('90000');
+  expect(holdOf({ hold: Duration.minutes(5) })).toBe('300000');
+  expect(holdOf({ hold: Duration.seconds(0) })).toBe('0');
+});
+
+test('synth refuses events for anonymous callers, and a hold of more than 5 minutes', () => {
+  expect(() => resourcesOf(true, Auth.anonymous())).toThrow('events need to know whose a task is');
+  expect(() => resourcesOf({ hold: Duration.minutes(6) })).toThrow('hold lies between 0 and 5 minutes');
+});
