@@ -41,6 +41,9 @@ export interface Report {
 const MOST_UNITS = 110;
 const A_SECOND = limits.streamUnits;
 
+/** Failures that end a campaign: more of them would say the same. */
+export const ENOUGH = 10;
+
 /** One request after the other, so that each can be judged by what it did; what the server says is used against it. */
 export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const known: Known = { sessions: [], tasks: [], tokens: [] };
@@ -48,7 +51,7 @@ export async function campaign(target: Target, plan: Plan): Promise<Report> {
   const named = new Set<string>();
   const failures: Failure[] = [];
   let slowest = 0;
-  for (let index = 0; index < plan.requests; index++) {
+  for (let index = 0; index < plan.requests && failures.length < ENOUGH; index++) {
     const request = fuzzedRequest(randomOf(plan.seed, index), known, plan.calls);
     const before = target.deeds();
     target.units?.();

@@ -1,6 +1,7 @@
 import type { Cloud } from '../../../../local/cloud.ts';
 import { modernRequest } from '../../../support/clients.ts';
 import type { TestIssuer } from '../../../support/oidc.ts';
+import { ENOUGH } from '../campaign.ts';
 import { fuzzedRequest, type WireRequest } from '../generate/mutate.ts';
 import { type Random, randomOf } from '../generate/random.ts';
 import type { Known } from '../generate/requests.ts';
@@ -73,7 +74,7 @@ export async function fuzzTokens(
     problems.push(`request ${index} of seed ${seed}, ${what}: ${wrong.join('; ')} -> ${text.slice(0, 300)}`);
   }
 
-  for (let index = 0; index < requests; index++) {
+  for (let index = 0; index < requests && problems.length < ENOUGH; index++) {
     if (index % GOOD_EVERY === 0) await useGoodToken();
     const random = randomOf(seed, index);
     const known: Known = { sessions: [], tasks: made.slice(-20), tokens: [] };
