@@ -10,13 +10,13 @@ import { type ClaimContext, claimRound, startAgain } from './start-round.ts';
 import { stopRun } from './stop.ts';
 
 /**
- * What resuming a task that waits resulted in. `waits`: not all that it waits for has come, or its deadline has passed. Others: as of
+ * What resuming a task that waits resulted in. `waits`: none of its waits is over, or its deadline has passed. Others: as of
  * `claimRound`.
  */
 export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
 
 /**
- * Begins the next round of a task that waits, once all has come that it waits for. The reader of the table's stream, a poll and
+ * Begins the next round of a task that waits, once the first of its waits is over. The reader of the table's stream, a poll and
  * the sweep may do so at the same time: the first write wins, and its writer starts the run (docs/crash-table.md, row 24).
  * Throws InputLost, ResultStoreError, and what the start throws: then the round has begun, and the sweep starts its run.
  */
@@ -28,7 +28,7 @@ export async function resumeRound(record: TaskRecord, context: ClaimContext): Pr
 
 /**
  * Called on reads. If the request that answered a task crashed before its start, this starts the round now
- * (docs/crash-table.md, row 16), as it does for a task that has all it waits for (row 24). Errors are only logged: the sweep
+ * (docs/crash-table.md, row 16), as it does for a task whose wait is over (row 24). Errors are only logged: the sweep
  * tries again. Of many tasks it starts `limits.restarts`, as
  * each start is also a write. The sweep starts the others.
  */

@@ -19,7 +19,7 @@ export const isRepair = (done: string): done is Repair => REPAIRS.some((repair) 
 export type Decision =
   /**
    * `nothing` is to repair. `check`: depends on the run, which was not seen yet. `check_again`: on one seen before. `resume`: it
-   * has all it waits for.
+   * may go on after a wait.
    */
   | { readonly kind: 'nothing' | 'check' | 'check_again' | 'resume' }
   | {

@@ -19,7 +19,7 @@ import { repairLines, reportLines } from './metrics.ts';
 import { reconcile } from './reconcile.ts';
 import { type SweepContext, sweep } from './sweep.ts';
 
-/** The end of a run of this server, the tick of its schedule, or a task that has all it waits for. */
+/** The end of a run of this server, the tick of its schedule, or a task whose wait is over. */
 export type ReconcilerEvent =
   | { readonly resume: TaskKey }
   | EventBridgeEvent<'Step Functions Execution Status Change', StatusChange>

@@ -32,7 +32,7 @@ export interface TaskEventsContext {
   readonly audit: Audit;
   /** @default the server has no MCP Events */
   readonly tell?: Tell | undefined;
-  /** Asks the reconciler to begin the next round of a task that has all it waits for. */
+  /** Asks the reconciler to begin the next round of a task whose wait is over. */
   readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
   readonly now: () => number;

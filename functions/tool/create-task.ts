@@ -1,5 +1,5 @@
 import type { ToolEvent } from '../tasks/tool-contract.ts';
-import { type Clock, spareOf } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { TaskEnded } from './errors.ts';
 import { openFiles } from './files/files.ts';
 import type { Journal } from './journal/journal.ts';
@@ -20,9 +20,14 @@ export interface TaskParts {
   readonly clock: Clock;
   /** Whether the definition of the tool says that it has files. */
   readonly mayStore: boolean;
+  /** How long the run may still work, in ms. Negative: its round has to end. */
+  readonly spare: () => number;
 }
 
-export function createTask(event: ToolEvent, { journal, ending, abort, context, clock, mayStore }: TaskParts): Task {
+export function createTask(
+  event: ToolEvent,
+  { journal, ending, abort, context, clock, mayStore, spare }: TaskParts,
+): Task {
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
@@ -36,7 +41,6 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     checkAlive();
     if (ending.begun()) throw new RoundEnd();
   };
-  const spare = spareOf(clock, task);
   const waits = openWaits({ event, journal, port: context.journal, ending, clock, signal, spare });
   /** How long the longest step or file of this run has taken, in ms: the next one may take as long. */
   let longest = 0;
@@ -52,9 +56,11 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     checkAlive();
     if (task === undefined) return;
     said = message;
-    const shown = await journal.amountOf(amount);
-    if (shown === undefined) return;
-    if (!(await context.progress(task, files.withPreview(message), shown, atOnce))) abort.abort(new TaskEnded());
+    await ending.work(async () => {
+      const shown = await journal.amountOf(amount);
+      if (shown === undefined) return;
+      if (!(await context.progress(task, files.withPreview(message), shown, atOnce))) abort.abort(new TaskEnded());
+    });
     checkAlive();
   }
   /** A tool may begin to await the promise later, when the round has to end already. */
@@ -111,19 +117,20 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
     accepts: event.accepts,
     caller: event.caller ?? {},
     progress: (message, amount = {}) => report(message, amount),
-    async requireInput(questions) {
-      checkOpen();
-      const all = Object.entries(questions).map(([key, question]) => {
-        const name = nameOf(key, asked);
-        const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
-        return { key, name, question, given };
-      });
-      const open = all.filter(({ given }) => given === undefined);
-      if (open.length > 0) {
-        await ending.end({ questions: Object.fromEntries(open.map(({ name, question }) => [name, question])) });
-      }
-      return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
-    },
+    requireInput: (questions) =>
+      endable(async () => {
+        checkOpen();
+        const all = Object.entries(questions).map(([key, question]) => {
+          const name = nameOf(key, asked);
+          const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
+          return { key, name, question, given };
+        });
+        const open = all.filter(({ given }) => given === undefined);
+        if (open.length > 0) {
+          await ending.end({ questions: Object.fromEntries(open.map(({ name, question }) => [name, question])) });
+        }
+        return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
+      }),
     setVariable(name, value) {
       if (!journal.isBusy()) checkOpen();
       journal.setVariable(name, value);
@@ -135,7 +142,7 @@ export function createTask(event: ToolEvent, { journal, ending, abort, context, 
       return endable(async () => {
         checkOpen();
         const from = clock.now();
-        const link = await files.store(name, body, options);
+        const link = await ending.work(() => files.store(name, body, options));
         longest = Math.max(longest, clock.now() - from);
         checkOpen();
         return link;

@@ -1,10 +1,11 @@
 import { isObject } from '../tasks/shape.ts';
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
-import { type Clock, clockOf, type LambdaContext } from './clock.ts';
+import { type Clock, clockOf, type LambdaContext, spareOf } from './clock.ts';
 import { createTask } from './create-task.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { noFiles } from './files/port.ts';
+import { carriedOf } from './journal/carried.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { memoryJournal } from './journal/port.ts';
 import { withLogIds } from './log-ids.ts';
@@ -93,8 +94,9 @@ async function runRound(
 ): Promise<ToolReturn | EndedRound> {
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
-  const journal = openJournal(event, context.journal);
-  const ending = openEnding();
+  const spare = spareOf(clock, event.task);
+  const ending = openEnding(event.task?.round ?? 1, carriedOf(event.requestState).order, spare);
+  const journal = openJournal(event, context.journal, ending);
   try {
     // A first try reads at its first step or report, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await journal.read();
@@ -108,11 +110,12 @@ async function runRound(
           abort,
           context,
           clock,
+          spare,
           mayStore: definition.files === true,
         }),
       );
       // The run has caught what ends its round: what it returns is made without an answer.
-      if (ending.begun()) throw new RoundEnd();
+      if (ending.close()) throw new RoundEnd();
       const result = await checked(definition, returned);
       return (event.task === undefined ? result : await context.keep(event.task, result)) as ToolReturn;
     });
@@ -137,9 +140,12 @@ async function orEnd(
   } catch (error) {
     // A run may have wrapped what ends it to go on in the next round, or another error came with that. There it comes again.
     const ends = error instanceof RoundEnd || (ending.more() && !(error instanceof TaskEnded));
-    if (!ends) throw error;
+    if (!ends) {
+      ending.close();
+      throw error;
+    }
     await journal.close();
-    return new EndedRound(ending.awaited(), journal.requestState());
+    return new EndedRound(ending.awaited(), journal.requestState(ending.order()));
   }
 }
 

@@ -18,7 +18,7 @@ import { memoryFiles, type TestFile } from './files/testing.ts';
 import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
 import { EndedRound } from './waits/round-end.ts';
-import { endWait, type GivenSignal, skippingClock } from './waits/testing.ts';
+import { endFirst, type GivenSignal, skippingClock } from './waits/testing.ts';
 
 export interface RunOptions {
   /**
@@ -143,11 +143,11 @@ export async function runTool<Input>(
     });
     // A task keeps all answers; a direct call brings only the answers to the last questions.
     inputResponses = { ...(!direct && inputResponses), ...Object.fromEntries(answers) };
-    for (const [name, wait] of Object.entries(ended?.waits ?? {})) {
-      const entry = await table.entry(anyTask, { kind: 'wait', name });
-      const signal = await endWait({ name, wait, clock, stored: entry?.value }, options.signals);
-      if (signal !== undefined) signals[name] = signal;
-    }
+    const open = Object.entries(ended?.waits ?? {}).map(async ([name, wait]) => {
+      const { value: stored } = (await table.entry(anyTask, { kind: 'wait', name })) ?? {};
+      return { name, wait, stored };
+    });
+    Object.assign(signals, await endFirst(await Promise.all(open), clock, options.signals));
     requestState = plain.requestState ?? null;
   }
   throw new Error(`The tool still asks or waits after ${MOST_ROUNDS} rounds`);

@@ -107,7 +107,7 @@ export interface Task {
    * Sleeps for a time, or until a moment, of days if need be: the run ends here, nothing runs meanwhile, and within a minute or
    * so after that time the function starts again from the top. The last 10 seconds it sleeps in the run. The end is stored when the
    * sleep begins, so every run sleeps until the same moment. Each wait of a run needs a different name, of 1 to 64 characters.
-   * What the code waits for at the same time (`Promise.all`) ends one round.
+   * Of what the code waits for at the same time, the first that is over begins the next round (`Promise.all`, `Promise.race`).
    *
    * Without a task it can sleep for 10 seconds. Throws a ToolError for a time that is negative, not a number, or after the
    * deadline of the task.

@@ -73,9 +73,6 @@ function said(signalled: Exclude<Signalled, { outcome: 'nothing' }>): { outcome:
   if (signalled.outcome === 'late') {
     return { outcome: { done: false, message: 'Not answered: its deadline has passed' } };
   }
-  if (signalled.outcome === 'stored' && record.status === 'waiting') {
-    return { outcome: { done: true, message: 'Answered. The task waits for the clock' } };
-  }
   if (signalled.outcome === 'stored') {
     const message = `Answered. Still open: ${signalled.open.join(', ')}`;
     return { outcome: { done: true, message }, plain: `Answered. ${signalled.open.length} open` };

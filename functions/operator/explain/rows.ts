@@ -54,7 +54,7 @@ export const ROWS: readonly Row[] = [
     fits: ({ record, seen }) => record.status === 'waiting' && seen?.status === 'waiting',
     why: ({ record, now }) => [
       isOver(record, now)
-        ? 'It has all it waits for: its next round is about to begin. The sweep begins it within 75 seconds.'
+        ? 'The time of a wait is over: its next round is about to begin. The sweep begins it within 75 seconds.'
         : `Its tool waits in round ${record.round}: ${waitMessage(record)}.`,
       'Nothing runs meanwhile.',
     ],

@@ -3,7 +3,6 @@ import { type Engine, engineOf } from '../engines.ts';
 import { failure } from '../failures.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { nextCheck, waitsOf } from '../waits/waits.ts';
 import { type Change, dueBy, unanswered } from './change.ts';
 import { failAsSeen } from './end.ts';
 import { openEvent } from './event.ts';
@@ -36,7 +35,8 @@ export function refuseAnswer(record: TaskRecord, key: string, now: number): Chan
 
 /**
  * Adds answers to open questions. The write that adds the last one also begins the next round, so no task can be
- * answered but not resumed. `outstanding` are the wire keys that are open in `record`, `engine` runs the next round.
+ * answered but not resumed. Waits beside them stay open, unless their time is over. `outstanding` are the wire keys that
+ * are open in `record`, `engine` runs the next round.
  */
 export function answer(
   record: TaskRecord,
@@ -54,17 +54,10 @@ export function answer(
     ...openEvent('answered', record, now),
   };
   if (Object.keys(answers).length < outstanding.length) return { ...base, set: { updatedAt: now, inputResponses } };
-  const waitUntil = nextCheck(waitsOf(record) ?? {}, record.signalled);
-  if (waitUntil > now) {
-    const dueAt = dueBy(record, waitUntil);
-    const reportsFrom = record.round + 1;
-    const set = { inputResponses, status: 'waiting', updatedAt: now, dueAt, reportsFrom } as const;
-    return { ...base, set, remove: ['refused'] };
-  }
   return {
     ...base,
     set: {
-      inputResponses: { ...inputResponses, ...timedOut(record) },
+      inputResponses: { ...inputResponses, ...timedOut(record, now) },
       status: 'working',
       round: record.round + 1,
       updatedAt: now,

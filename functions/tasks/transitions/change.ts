@@ -28,7 +28,7 @@ export interface Change {
 const MOVES: Readonly<Record<Status, readonly Status[]>> = {
   working: ['waiting', 'input_required', 'completed', 'failed', 'cancelled'],
   waiting: ['working', 'failed', 'cancelled'],
-  input_required: ['working', 'waiting', 'completed', 'failed', 'cancelled'],
+  input_required: ['working', 'completed', 'failed', 'cancelled'],
   completed: [],
   failed: [],
   cancelled: [],

@@ -44,7 +44,7 @@ export function receive(record: TaskRecord, name: string, stored: StoredSignal, 
   };
 }
 
-/** The next round begins, on `engine`: all that the record waits for has come. Write it before the start. */
+/** The next round begins, on `engine`: what the record waits for has come, or some of it. Write it before the start. */
 export function resume(record: TaskRecord, engine: Engine, now: number): Change {
   const round = record.round + 1;
   const { dead } = traitsOf({ engine });
@@ -56,7 +56,7 @@ export function resume(record: TaskRecord, engine: Engine, now: number): Change 
       round,
       updatedAt: now,
       engine,
-      inputResponses: { ...record.inputResponses, ...timedOut(record) },
+      inputResponses: { ...record.inputResponses, ...timedOut(record, now) },
       reportsFrom: record.reportsFrom ?? record.round,
       dueAt: dueBy(record, now + (dead ?? limits.firstDue)),
       // Each start there is one more run: after this write, only its writer starts one.
@@ -67,13 +67,13 @@ export function resume(record: TaskRecord, engine: Engine, now: number): Change 
   };
 }
 
-/** The signals of links and webhooks whose time is over, as answers. Call it when the round has all it waits for. */
-export function timedOut(record: TaskRecord): Readonly<Record<string, string>> {
+/** The signals of links and webhooks whose time is over, as answers, for the next round. All others stay open over it. */
+export function timedOut(record: TaskRecord, now: number): Readonly<Record<string, string>> {
   const stored: StoredSignal = { round: record.round, signal: { timedOut: true } };
-  return Object.fromEntries(awaited(record).map((name) => [signalKey(name), JSON.stringify(stored)]));
+  return Object.fromEntries(awaited(record, now).map((name) => [signalKey(name), JSON.stringify(stored)]));
 }
 
-/** The sweep comes back when the waits of the record are over. */
+/** The sweep comes back when the first wait of the record is over. */
 export function waitOn(record: TaskRecord): Change {
   const at = nextCheck(waitsOf(record) ?? {}, record.signalled);
   return { ...unmoved(record), from: ['waiting'], round: record.round, set: { dueAt: dueBy(record, at) } };

@@ -35,27 +35,36 @@ function isWaits(value: unknown): value is Waits {
 const isWaitName = (name: unknown): boolean =>
   isString(name) && String(name) !== '' && [...String(name)].length <= limits.waits.name;
 
-/** Whether the round of a record that waits has all it waits for. */
+/** Whether the next round of a record that waits may begin: one of its waits is over, or has its signal. */
 export function isOver(record: Waiting, now: number): boolean {
   const waits = waitsOf(record);
   return waits !== undefined && nextCheck(waits, record.signalled) <= now;
 }
 
 /**
- * In whole ms since the epoch: when the last of these waits is over, if no more signals come. DynamoDB refuses a number as
+ * In whole ms since the epoch: when the first of these waits is over, if no more signals come. DynamoDB refuses a number as
  * small as 1e-300.
  *
  * @param signalled names of waits that have their signal
  */
 export function nextCheck(waits: Waits, signalled: readonly string[] = []): number {
-  const left = Object.entries(waits).filter(([name]) => !signalled.includes(name));
-  return Math.ceil(Math.max(0, ...left.map(([, wait]) => (wait.kind === 'more' ? 0 : wait.until))));
+  const ends = Object.entries(waits).map(([name, wait]) =>
+    wait.kind === 'more' || signalled.includes(name) ? 0 : wait.until,
+  );
+  return Math.ceil(Math.max(0, Math.min(...ends)));
 }
 
-/** The names of the links and webhooks that a record waits for. */
-export function awaited({ signalled = [], ...record }: Waiting): string[] {
+/**
+ * The names of the links and webhooks that a record waits for.
+ *
+ * @param by only those whose time is over then, in ms since the epoch. @default all
+ */
+export function awaited({ signalled = [], ...record }: Waiting, by = Number.POSITIVE_INFINITY): string[] {
   return Object.entries(waitsOf(record) ?? {})
-    .filter(([name, { kind }]) => (kind === 'link' || kind === 'webhook') && !signalled.includes(name))
+    .filter(
+      ([name, wait]) =>
+        (wait.kind === 'link' || wait.kind === 'webhook') && wait.until <= by && !signalled.includes(name),
+    )
     .map(([name]) => name);
 }
 
@@ -64,9 +73,12 @@ const SHOWN = 3;
 
 /** What clients read while the task waits. Undefined: it goes on at once. */
 export function waitMessage(record: Waiting): string | undefined {
-  const until = nextCheck(waitsOf(record) ?? {}, record.signalled);
-  if (until === 0) return undefined;
+  const waits = waitsOf(record) ?? {};
+  const next = nextCheck(waits, record.signalled);
+  if (next === 0) return undefined;
   const names = awaited(record);
+  const until =
+    names.length === 0 ? next : nextCheck(Object.fromEntries(names.map((name) => [name, waits[name] as Wait])));
   const others = names.length - SHOWN;
   const named = [...names.slice(0, SHOWN), ...(others > 0 ? [`${others} more`] : [])].join(', ');
   const what = names.length === 0 ? 'Sleeping' : `Waiting for ${named}`;

@@ -3,7 +3,7 @@ import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table
 import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
 import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
 import type { Amount } from '../run-context.ts';
-import { carriedOf } from './carried.ts';
+import { carriedOf, type Order } from './carried.ts';
 import { jsonOf } from './json.ts';
 import type { JournalPort } from './port.ts';
 import { openVariables } from './variables.ts';
@@ -17,10 +17,21 @@ const REASON = 400;
 /** In place of the mark of the run that began an entry: another run has found it without a value. */
 const INTERRUPTED = 'interrupted';
 
+/** Hears what goes on, for the end of the round: a lookup, and work. */
+interface Activity {
+  readonly decide: <T>(lookup: Promise<T>) => Promise<T>;
+  readonly work: <T>(work: () => Promise<T>) => Promise<T>;
+}
+const ALONE: Activity = { decide: (lookup) => lookup, work: (work) => work() };
+
 export type Journal = ReturnType<typeof openJournal>;
 
 /** The journal of one run: what the runs of its task have done once, and their variables. */
-export function openJournal({ task, requestState, inputResponses }: ToolEvent, port: JournalPort) {
+export function openJournal(
+  { task, requestState, inputResponses }: ToolEvent,
+  port: JournalPort,
+  { decide, work }: Activity = ALONE,
+) {
   const bounds = task === undefined ? CARRIED : STORED;
   const before = carriedOf(requestState);
   const variables = openVariables(before.variables, task?.round ?? 1);
@@ -30,7 +41,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
   /** Names this run in the entries that it begins. */
   const mark = crypto.randomUUID();
   /** How many entries other runs had stored before this one. */
-  let past = 0;
+  let others = 0;
   /** Bytes of all values of a task. */
   let stored = 0;
   /** The bytes that are kept free for each entry under way. */
@@ -50,8 +61,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
   }
 
   /** What travels with questions. What a task has done once is in its journal. */
-  function carried(values = variables.all()): object {
-    if (task !== undefined) return { variables: values };
+  function carried(values = variables.all(), order: Order = {}): object {
+    if (task !== undefined) return { variables: values, ...(Object.keys(order).length > 0 && { order }) };
     const done = [...entries.values()];
     const steps = done.flatMap(({ name, value }) => (value === undefined ? [] : [[name, JSON.parse(value)]]));
     const misfits = done.flatMap(({ name, misfit }) => (misfit === undefined ? [] : [[name, misfit]]));
@@ -75,7 +86,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
         reported = found.reported;
         variables.add(found.entries);
         found.entries.forEach(add);
-        past = entries.size;
+        others = entries.size;
       },
       (error: unknown) => {
         reading = undefined;
@@ -113,6 +124,13 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     variables.add([entry]);
     add(entry);
     return entry;
+  }
+
+  /** What an earlier run, or another one, has made. */
+  async function past(id: EntryId): Promise<{ readonly value: unknown } | undefined> {
+    await read();
+    const known = entries.get(keyOf(id)) ?? (task && contended ? await find(task, id) : undefined);
+    return known && { value: await resultOf(known) };
   }
 
   /** The value of an entry. Throws ToolError if it could not be kept, StepInterrupted, StepLost. */
@@ -158,7 +176,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     /** Whether something is under way. */
     isBusy: () => underWay.size > 0,
     /** Whether the task has done something since this run began: another run would not begin where this one did. */
-    hasNew: () => entries.size > past,
+    hasNew: () => entries.size > others,
     /** The names of the steps that are stored, as far as this run knows. */
     steps: () => [...entries.values()].filter(({ kind }) => kind === 'step').map(({ name }) => name),
     getVariable: variables.get,
@@ -167,8 +185,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
       const json = jsonOf(value, CARRIED);
       if ('problem' in json) throw new ToolError(`Variable '${name}' ${json.problem}`);
       const given: unknown = JSON.parse(json.text);
-      const others = task === undefined ? reservedBytes() : 0;
-      if (sizeOf(carried({ ...variables.all(), [name]: given })) + others > CARRIED.bytes) {
+      const more = task === undefined ? reservedBytes() : 0;
+      if (sizeOf(carried({ ...variables.all(), [name]: given })) + more > CARRIED.bytes) {
         throw new ToolError(`Variable '${name}' ${noRoom('variables')}`);
       }
       variables.set(name, given);
@@ -176,8 +194,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     /** The answers to questions, by their names. */
     answers: task === undefined ? answers : inputResponses,
     /** What the next round gets as `requestState`. Throws a ToolError if that is too large. */
-    requestState(): object {
-      const state = carried();
+    requestState(order: Order = {}): object {
+      const state = carried(variables.all(), order);
       if (sizeOf(state) > CARRIED.bytes) throw new ToolError(`What the tool keeps ${noRoom('variables')}`);
       return state;
     },
@@ -198,9 +216,8 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
     ): Promise<unknown> {
       const id = { kind, name };
       if (!isName(name)) throw new ToolError(`${labelOf(id)}: a name has 1 to ${most.name} characters`);
-      await read();
-      const known = entries.get(keyOf(id)) ?? (task && contended ? await find(task, id) : undefined);
-      if (known !== undefined) return resultOf(known);
+      const known = await decide(past(id));
+      if (known !== undefined) return known.value;
       if (closed) throw new TaskEnded();
       begin?.();
       if (entries.size + reserved.size >= most.entries) {
@@ -208,7 +225,7 @@ export function openJournal({ task, requestState, inputResponses }: ToolEvent, p
       }
       if (!hasRoom(REASON)) throw new ToolError(`${labelOf(id)} ${noRoom('steps')}`);
       reserved.set(keyOf(id), REASON);
-      const made = makeAndPut(id, make, atMostOnce);
+      const made = work(() => makeAndPut(id, make, atMostOnce));
       underWay.add(made);
       try {
         return await resultOf(await made);

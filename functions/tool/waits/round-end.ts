@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../tasks/limits.ts';
 import type { InputRequest, InputRequired, Wait } from '../../tasks/tool-contract.ts';
+import type { Order } from '../journal/carried.ts';
 
 type ByName<T> = Readonly<Record<string, T>>;
 
@@ -31,23 +33,126 @@ interface Awaited {
   readonly waits?: ByName<Wait>;
 }
 
+/** Work that goes on while other code of the run waits. */
+interface Work {
+  readonly outer: Work | undefined;
+  /** How many waits its own code awaits. */
+  waits: number;
+}
+
+/** Code that awaits a wait. */
+interface Waiter {
+  /** The round whose run got past this wait. Undefined: the wait is open. */
+  readonly past?: number;
+  readonly name?: string;
+  readonly go: () => void;
+  readonly end: (error: RoundEnd) => void;
+}
+
+const inWork = new AsyncLocalStorage<Work>();
+
 export type Ending = ReturnType<typeof openEnding>;
 
-/** What the run of one round waits for, until its round ends. */
-export function openEnding() {
+/**
+ * What the run of one round waits for, until its round ends: when all that the run does has come to an open wait. So code that gets
+ * past the first of several waits goes on.
+ *
+ * @param order the names of waits that runs got past while others were open, with their rounds: each later run gets past them in
+ * the same order, so that what came first then comes first again
+ * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
+ */
+export function openEnding(round: number, order: Order, spare: () => number) {
   const questions = new Map<string, InputRequest>();
   const waits = new Map<string, Wait>();
-  /** Waits of which it is not known yet whether the round has to end for them. */
+  const past = new Map(Object.entries(order));
+  /** The names that this run got past. */
+  const passed = new Set<string>();
+  const waiters = new Set<Waiter>();
+  /** Lookups of what earlier runs have done: the code is about to go on. */
   const deciding = new Set<Promise<unknown>>();
+  const works = new Set<Work>();
+  let changed = Promise.withResolvers<void>();
+  let driven = false;
   let begun = false;
   let more = false;
+  let over = false;
+
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+
+  /** Counts a wait for the work whose code awaits it, and for all work around that. */
+  function count(by: 1 | -1): void {
+    for (let work = inWork.getStore(); work !== undefined; work = work.outer) work.waits += by;
+  }
+
+  /** Until the wait is over, or the round ends. */
+  async function stop(waiter: Omit<Waiter, 'go' | 'end'>): Promise<void> {
+    const { promise, resolve: go, reject: end } = Promise.withResolvers<void>();
+    count(1);
+    waiters.add({ ...waiter, go, end });
+    change();
+    if (!driven) void drive();
+    try {
+      await promise;
+    } finally {
+      count(-1);
+    }
+  }
+
+  async function drive(): Promise<void> {
+    driven = true;
+    let isLate = false;
+    const late = timer(spare(), () => {
+      isLate = true;
+      change();
+    });
+    while (waiters.size > 0 && !over) {
+      do {
+        await Promise.allSettled(deciding);
+        await turn();
+      } while (deciding.size > 0);
+      const next = earliest();
+      const isBusy = !isLate && [...works].some((work) => work.waits === 0);
+      if (!begun && next.length > 0) letGo(next);
+      else if (begun || questions.size > 0 || !isBusy) end();
+      else await changed.promise;
+    }
+    clearTimeout(late);
+    driven = false;
+  }
+
+  function letGo(next: readonly Waiter[]): void {
+    // Waits that come one after the other need no order: the code has it.
+    const alone = waiters.size === 1 && works.size === 0;
+    for (const { name, past: since, go } of next) {
+      if (name !== undefined && !alone) past.set(name, since ?? round);
+      if (name !== undefined) passed.add(name);
+      go();
+    }
+    for (const waiter of next) waiters.delete(waiter);
+  }
+
+  /** Who goes on next: those whose waits were over in the same round, the earliest first. */
+  function earliest(): Waiter[] {
+    const first = Math.min(...[...waiters].map((waiter) => waiter.past ?? Number.POSITIVE_INFINITY));
+    return [...waiters].filter((waiter) => waiter.past === first);
+  }
+
+  function end(): void {
+    if (over) return;
+    begun = true;
+    for (const waiter of waiters) waiter.end(new RoundEnd());
+    waiters.clear();
+  }
 
   return {
     /** Whether the round ends: whatever the run does after that belongs to the next one. */
     begun: () => begun,
     /** Whether it ends as the time of the function is used up. */
     more: () => more,
-    /** Lets the end of the round wait for this decision, if it begins meanwhile. */
+    /** Lets all waits wait for a lookup of what earlier runs have done. */
     async decide<T>(decision: Promise<T>): Promise<T> {
       deciding.add(decision);
       try {
@@ -56,30 +161,60 @@ export function openEnding() {
         deciding.delete(decision);
       }
     },
-    /** Ends the round with this, and with all that the code begins to wait for at the same time. */
+    /** Lets the end of the round wait for work, unless that comes to an open wait itself. */
+    async work<T>(work: () => Promise<T>): Promise<T> {
+      const one: Work = { outer: inWork.getStore(), waits: 0 };
+      works.add(one);
+      try {
+        return await inWork.run(one, work);
+      } finally {
+        works.delete(one);
+        change();
+      }
+    },
+    /** Gets past a wait that is over, after all that earlier runs got past before. */
+    pass: (name: string): Promise<void> => stop({ name, past: past.get(name) ?? round }),
+    /** Ends the round with this, and with all that the code begins to wait for at the same time. A question ends it at once. */
     async end(with_: Awaited): Promise<never> {
       for (const [name, question] of Object.entries(with_.questions ?? {})) questions.set(name, question);
       for (const [name, wait] of Object.entries(with_.waits ?? {})) waits.set(name, wait);
-      do {
-        await Promise.allSettled(deciding);
-        await turn();
-      } while (deciding.size > 0);
-      begun = true;
+      await stop({});
       throw new RoundEnd();
     },
     /** Ends the round at once: the next one goes on with the work, and then waits for the rest. */
     endWithMore(): never {
-      begun = true;
       more = true;
+      end();
       throw new RoundEnd();
     },
-    /** What the round ends with. A wait that it has no room for is of the next one. */
+    /**
+     * The run has come to its end. Code that still waits does so for ever, unless the round ends, as it does with a question that
+     * the code has not awaited. Returns whether it ends.
+     */
+    close(): boolean {
+      if (!begun && questions.size > 0) end();
+      over = !begun;
+      change();
+      return begun;
+    },
+    /** The order in which the next run gets past its waits. A wait in a finished step does not come again. */
+    order: (): Order =>
+      Object.fromEntries([...past].filter(([name]) => more || questions.size > 0 || passed.has(name))),
+    /** What the round ends with. A wait that it has no room for is of a later one: the last one to end. */
     awaited(): Awaited {
       if (more) return { waits: { more: { kind: 'more' } } };
+      const first = [...waits].toSorted(([, a], [, b]) => endOf(a) - endOf(b)).slice(0, limits.waits.ofRound);
       return {
         ...(questions.size > 0 && { questions: Object.fromEntries(questions) }),
-        ...(waits.size > 0 && { waits: Object.fromEntries([...waits].slice(0, limits.waits.ofRound)) }),
+        ...(waits.size > 0 && { waits: Object.fromEntries(first) }),
       };
     },
   };
 }
+
+/** Calls `act` after a finite time, unless the process ends before. */
+function timer(ms: number, act: () => void): NodeJS.Timeout | undefined {
+  return Number.isFinite(ms) ? setTimeout(act, Math.min(Math.max(0, ms), 2 ** 31 - 1)).unref() : undefined;
+}
+
+const endOf = (wait: Wait): number => ('until' in wait ? wait.until : 0);

@@ -29,29 +29,42 @@ export function skippingClock(): Clock {
 interface TestWait {
   readonly name: string;
   readonly wait: Wait;
-  readonly clock: Clock;
   /** What the tool has stored of it. */
   readonly stored: string | undefined;
 }
 
-/** Ends a wait as the test says, and returns its signal. Throws an error if the server would refuse that. */
-export async function endWait(
-  { name, wait, clock, stored = '{}' }: TestWait,
-  given: Readonly<Record<string, GivenSignal>> = {},
-): Promise<Signal | undefined> {
-  if (wait.kind === 'more') return undefined;
-  const pass = () => clock.sleep(Math.max(0, wait.until - clock.now()), new AbortController().signal);
-  if (wait.kind === 'time') return void (await pass());
+type Given = Readonly<Record<string, GivenSignal>>;
+
+/**
+ * Ends a round as the server does: at the signals that the test gives, or when the first time is over. Returns the signals.
+ * Throws an error if the server would refuse one.
+ */
+export async function endFirst(
+  waits: readonly TestWait[],
+  clock: Clock,
+  given: Given = {},
+): Promise<Readonly<Record<string, Signal>>> {
+  const come = waits.flatMap((one): [string, Signal][] => {
+    const signal = signalFor(one, given);
+    return signal === undefined ? [] : [[one.name, { ...JSON.parse(JSON.stringify(signal)), at: clock.now() }]];
+  });
+  if (come.length > 0 || waits.length === 0) return Object.fromEntries(come);
+  const first = Math.min(...waits.map(({ wait }) => ('until' in wait ? wait.until : 0)));
+  await clock.sleep(Math.max(0, first - clock.now()), new AbortController().signal);
+  const over = waits.filter(({ wait }) => 'until' in wait && wait.kind !== 'time' && wait.until <= clock.now());
+  return Object.fromEntries(over.map(({ name }) => [name, { timedOut: true }]));
+}
+
+/** What comes for a wait. Undefined: nothing, until its time is over. */
+function signalFor({ name, wait, stored = '{}' }: TestWait, given: Given): object | undefined {
+  if (wait.kind === 'more' || wait.kind === 'time') return undefined;
   const signal = Object.hasOwn(given, name) ? given[name] : undefined;
   if (signal === undefined) throw new Error(`The tool waits for '${name}', and the test has no signal for it`);
   const { question, schema } = JSON.parse(stored);
   if (wait.kind === 'link' && !isQuestion(question)) {
     throw new Error(`The tool asks '${name}' in a form that the protocol does not have`);
   }
-  if (signal === 'timeout') {
-    await pass();
-    return { timedOut: true };
-  }
+  if (signal === 'timeout') return undefined;
   const expected = wait.kind === 'link' ? 'an answer' : "a 'body'";
   const problem =
     'body' in signal === (wait.kind === 'link')
@@ -60,7 +73,7 @@ export async function endWait(
         ? (contentProblem(signal) ?? answerProblem(question, signal))
         : schema && bodyProblem(schema, signal.body);
   if (problem) throw new Error(`The test's signal for '${name}' would be refused: ${problem}`);
-  return { ...JSON.parse(JSON.stringify(signal)), at: clock.now() };
+  return signal;
 }
 
 /** Why the server refuses a body. Undefined: it does not. */

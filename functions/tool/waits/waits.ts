@@ -90,7 +90,7 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
     for (let rest = until - clock.now(); rest > 0; rest = until - clock.now()) {
       const inside = !canWait(event) || (rest <= limits.waits.inside && rest <= spare());
       if (!inside) await ending.end({ waits: { [name]: { kind: 'time', until } } });
-      await clock.sleep(rest, signal);
+      await ending.work(() => clock.sleep(rest, signal));
     }
   }
 
@@ -116,12 +116,12 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
     const signal = Object.hasOwn(signals, name) ? signals[name] : undefined;
     /** Returns what has come, or ends the round. */
     const wanted = async <T>(found: (given: Signal) => T | undefined): Promise<T | TimedOut> => {
-      if (signal !== undefined && 'timedOut' in signal) return { timedOut: true };
-      const fits = signal && found(signal);
-      if (fits !== undefined) return fits;
+      const fits = signal && !('timedOut' in signal) ? found(signal) : undefined;
       // A signal that does not fit is none. The server has no other for this wait.
-      if (signal !== undefined && clock.now() >= wait.until) return { timedOut: true };
-      return ending.end({ waits: { [name]: { kind, until: wait.until } } });
+      const isOver = signal !== undefined && ('timedOut' in signal || clock.now() >= wait.until);
+      if (fits === undefined && !isOver) await ending.end({ waits: { [name]: { kind, until: wait.until } } });
+      await ending.pass(name);
+      return fits ?? { timedOut: true };
     };
     return { label, wait, wanted, url: signalUrl(place, name) };
   }
@@ -171,7 +171,10 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
           if (error !== NOT_YET) throw error;
           return NOT_YET;
         });
-        if (found !== NOT_YET) return found;
+        if (found !== NOT_YET) {
+          await ending.pass(name);
+          return found;
+        }
         await reach(name, Math.min(clock.now() + pause, until));
       }
     },
@@ -180,6 +183,7 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
       const label = `Sleep '${name}'`;
       const { until } = await stored('time', label, name, () => ({ kind: 'time', until: endInTime(label, time) }));
       await reach(name, until);
+      await ending.pass(name);
     },
   };
 }

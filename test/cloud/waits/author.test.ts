@@ -32,10 +32,10 @@ describe.each(['author', 'author_express'])('%s', (tool) => {
     });
     await sweepAfter(DAY + MINUTE);
     const { slept, ...rest } = await result(taskId);
-    expect(rest).toEqual({ before: 'the sleep', round: 2, sure: { sure: { action: 'accept', content: {} } } });
+    expect(rest).toEqual({ before: 'the sleep', round: 3, sure: { sure: { action: 'accept', content: {} } } });
     expect(slept).toBeGreaterThanOrEqual(DAY);
     expect(slept).toBeLessThan(DAY + 5 * MINUTE);
-    if (tool === 'author') expect(runsOf(taskId)).toHaveLength(2);
+    if (tool === 'author') expect(runsOf(taskId)).toHaveLength(3);
   });
 
   test('a person answers by a link of the client, another system sends, and a condition is checked', async () => {

@@ -77,14 +77,26 @@ test('an early signal counts when its round waits; the round that works does not
   expect(inputs()[0]?.signals).toEqual({ a: yes(T0) });
 });
 
-test('a round waits for each of its waits, and is due when the last one that is left is over', async () => {
-  const { waits, signal, stored, resume, pass } = setup();
-  waits({ a: { kind: 'link', until: T0 + 3 * DAY }, night: { kind: 'time', until } });
-  await signal('a', yes, T0 + 3 * DAY);
-  expect(stored().dueAt).toBe(until);
-  expect(await resume()).toBe('waits');
+test('the next round begins when the first wait is over, and the others stay open over it', async () => {
+  const { waits, signal, stored, resume, inputs, pass } = setup();
+  const late = T0 + 3 * DAY;
+  waits({ a: { kind: 'link', until: late }, b: { kind: 'link', until: late }, night: { kind: 'time', until } });
+  expect([stored().dueAt, await resume()]).toEqual([until, 'waits']);
   pass(DAY);
   expect(await resume()).toBe('started');
+  expect(inputs()[0]?.signals).toBeUndefined();
+  // It comes while the second round works, and counts as soon as that waits for it again.
+  expect(await signal('a', yes, late)).toMatchObject({ outcome: 'stored' });
+  waits({ a: { kind: 'link', until: late }, b: { kind: 'link', until: late } });
+  expect(await resume()).toBe('started');
+  expect(inputs()[1]?.signals).toEqual({ a: yes(T0 + DAY) });
+});
+
+test('a signal makes its round due at once, also beside a longer wait', async () => {
+  const { waits, signal, stored, resume } = setup();
+  waits({ a: LINK, night: { kind: 'time', until } });
+  await signal('a');
+  expect([stored().dueAt, await resume()]).toEqual([0, 'started']);
 });
 
 test('a wait whose time is over reaches the next run as such, also beside received signals', async () => {

@@ -51,12 +51,12 @@ describe('answer of an operator', () => {
     expect(audited).toMatchObject([{ outcome: 'Answered. 1 open' }]);
   });
 
-  test('the last one of a task that sleeps on says so', async () => {
+  test('the last one begins the next round, also beside a sleep', async () => {
     const waits = JSON.stringify({ a: { kind: 'time', until: T0 + 9 * MINUTE } });
     const { context, records } = operatorOn([asking(['a'], { waits })]);
     const outcome = await answerTask(KEY, YES, ann, context);
-    expect(outcome).toMatchObject({ done: true, message: 'Answered. The task waits for the clock' });
-    expect(records.get(KEY.taskId)).toMatchObject({ status: 'waiting', round: 1 });
+    expect(outcome).toMatchObject({ done: true, message: 'Answered. Round 2 runs' });
+    expect(records.get(KEY.taskId)).toMatchObject({ status: 'working', round: 2 });
   });
 
   test.each([

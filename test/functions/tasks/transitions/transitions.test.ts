@@ -17,8 +17,9 @@ describe('moves', () => {
         const legal =
           from !== to &&
           !isTerminal(from) &&
-          // Only a run asks, or has a result. Waits follow the answers of a round that asked, too.
-          (from !== 'waiting' || ['working', 'failed', 'cancelled'].includes(to));
+          // Only a run asks or waits, and only a run without waits has a result.
+          (from !== 'waiting' || ['working', 'failed', 'cancelled'].includes(to)) &&
+          (from !== 'input_required' || to !== 'waiting');
         expect(canMove(from, to), `${from} -> ${to}`).toBe(legal);
       }
     }

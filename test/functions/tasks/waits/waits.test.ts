@@ -24,10 +24,11 @@ test.each([
   expect(waitsOf(recordOf(waits)) !== undefined).toBe(valid);
 });
 
-test('waits are over when the last one is, and `more` at once', () => {
-  const both = { a: sleep, b: { kind: 'time', until: T - 5 }, c: { kind: 'more' } } as const;
-  expect(nextCheck(both)).toBe(T);
-  expect([T - 1, T].map((now) => isOver(recordOf(both), now))).toEqual([false, true]);
+test('a round goes on when the first of its waits is over, at a signal or with `more` at once', () => {
+  const both = { a: sleep, b: { kind: 'time', until: T - 5 } } as const;
+  expect(nextCheck(both)).toBe(T - 5);
+  expect([T - 6, T - 5].map((now) => isOver(recordOf(both), now))).toEqual([false, true]);
+  expect(nextCheck(both, ['a'])).toBe(0);
   expect(isOver(recordOf({ c: { kind: 'more' } }), 0)).toBe(true);
   // DynamoDB refuses a smaller number than 1e-130.
   expect(nextCheck({ a: { kind: 'time', until: 1e-300 } })).toBe(1);
@@ -40,4 +41,6 @@ test('waits that are not valid, and none, are never over', () => {
 test('clients read until when a task sleeps, and nothing of a tool that goes on at once', () => {
   expect(waitMessage(recordOf({ a: sleep }))).toBe('Sleeping until 2026-11-26T06:00:00Z');
   expect(waitMessage(recordOf({ a: { kind: 'more' } }))).toBeUndefined();
+  const link = { kind: 'link', until: T + 60_000 } as const;
+  expect(waitMessage(recordOf({ check: sleep, link }))).toBe('Waiting for link until 2026-11-26T06:01:00Z');
 });

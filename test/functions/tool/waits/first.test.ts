@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
+import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
+import { runTool } from '../../../../functions/tool/testing.ts';
+import { toolOf } from '../journal/support.ts';
+import { DAY, MINUTE, NOON, time, waitingTask } from './support.ts';
+
+const onServer = { signals: { url: 'https://mcp.example/signals', key: 'k' } };
+const ask = elicitForm('Buy it?', { ok: { type: 'boolean' } });
+const within = { within: { days: 3 } };
+const yes: Signal = { action: 'accept', content: { ok: true }, at: 5 };
+const LINK = { kind: 'link', until: NOON + 3 * DAY } as const;
+
+/** Races an answer with a patience of an hour, then sleeps a night, and says who came first. */
+const patient = async (task: Task, steps: string[] = []) => {
+  const link = await task.link('approval', ask, within);
+  const first = await Promise.race([
+    link.answer().then(({ action }) => `answer ${action}`),
+    task.sleep('patience', { hours: 1 }).then(() => 'patience'),
+  ]);
+  await task.step('note', () => void steps.push(first));
+  await task.sleep('night', { hours: 8 });
+  return first;
+};
+
+describe('a race of waits', () => {
+  test('ends with the first: the code goes on while the other wait is open', async () => {
+    const steps: string[] = [];
+    const { next, clock } = waitingTask((task) => patient(task, steps));
+    expect((await next({}, onServer)).waits).toEqual({ approval: LINK, patience: time(NOON + 60 * MINUTE) });
+    clock.time += 60 * MINUTE;
+    const { waits } = await next({}, onServer);
+    expect([steps, Object.keys(waits ?? {})]).toEqual([['patience'], ['night', 'approval']]);
+  });
+
+  test('ends the same in every later run, whatever comes after it', async () => {
+    const steps: string[] = [];
+    const { next, clock } = waitingTask((task) => patient(task, steps));
+    let requestState: unknown = null;
+    const round = async (more: object = {}) => {
+      const ended = (await next({ requestState, ...more }, onServer)) as { requestState?: unknown; result?: unknown };
+      requestState = ended.requestState;
+      return ended;
+    };
+    await round();
+    clock.time += 60 * MINUTE;
+    await round();
+    // The answer comes in the night, after the race.
+    await round({ signals: { approval: yes } });
+    clock.time += DAY;
+    expect(await round({ signals: { approval: yes } })).toEqual({ result: 'patience' });
+    expect(steps).toEqual(['patience']);
+  });
+
+  test('ends with an answer that comes first', async () => {
+    const { next } = waitingTask((task) => patient(task));
+    await next({}, onServer);
+    expect((await next({ signals: { approval: yes } }, onServer)).waits).toHaveProperty('night');
+  });
+
+  test('is played by runTool in the same way', async () => {
+    const tool = toolOf((task) => patient(task));
+    expect((await runTool(tool, {}, { signals: { approval: 'timeout' } })).result).toBe('patience');
+    const answered = await runTool(tool, {}, { signals: { approval: { action: 'decline' } } });
+    expect(answered.result).toBe('answer decline');
+  });
+});
+
+test('until checks at its own pace beside a longer wait', async () => {
+  const checks: number[] = [];
+  const { next, clock } = waitingTask(async (task) => {
+    const check = () => checks.push((clock.time - NOON) / MINUTE) === 3 && 'ready';
+    const times = { every: { minutes: 1 }, within: { hours: 5 } };
+    const [found] = await Promise.all([task.until('ready', check, times), task.sleep('day', { days: 1 })]);
+    return found;
+  });
+  for (const minute of [1, 2]) {
+    expect((await next()).waits).toEqual({ ready: time(NOON + minute * MINUTE), day: time(NOON + DAY) });
+    clock.time += MINUTE;
+  }
+  expect((await next()).waits).toEqual({ day: time(NOON + DAY) });
+  clock.time = NOON + DAY;
+  expect([await next(), checks]).toEqual([{ result: 'ready' }, [0, 1, 2]]);
+});
+
+describe('what a run does beside an open wait', () => {
+  test('goes on: steps, a map and reports end before the round does', async () => {
+    const done: string[] = [];
+    const work = async (name: string) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      done.push(name);
+    };
+    const { next } = waitingTask((task) =>
+      Promise.all([
+        task.sleep('night', { hours: 8 }),
+        task.map('list', ['a', 'b', 'c'], work, { concurrency: 1 }),
+        task.progress('Half of it').then(() => task.step('after it', () => work('d'))),
+      ]),
+    );
+    expect(Object.keys((await next()).waits ?? {})).toEqual(['night']);
+    expect(done.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('asks the client at once', async () => {
+    const done: string[] = [];
+    const { next } = waitingTask((task) =>
+      Promise.all([
+        task.requireInput({ sure: ask }),
+        task.map('list', ['a', 'b', 'c'], (name) => pause(5).then(() => void done.push(name)), { concurrency: 1 }),
+      ]),
+    );
+    expect(await next()).toHaveProperty('inputRequests');
+    expect(done.length).toBeLessThan(3);
+  });
+
+  test('ends where each item of a map has come to a wait of its own', async () => {
+    const { next, clock } = waitingTask((task) =>
+      task.map('nights', [1, 2, 3], (n) => task.sleep(`night ${n}`, { hours: n }).then(() => n), { concurrency: 2 }),
+    );
+    expect(Object.keys((await next()).waits ?? {})).toEqual(['night 1', 'night 2']);
+    clock.time += 60 * MINUTE;
+    expect(Object.keys((await next()).waits ?? {})).toEqual(['night 2', 'night 3']);
+    clock.time += DAY;
+    expect((await next()).result).toEqual([1, 2, 3]);
+  });
+
+  test('ends when the time of the function is nearly over, also in a step that awaits what waits outside', async () => {
+    const { next, clock } = waitingTask(async (task) => {
+      const night = task.sleep('night', { hours: 8 });
+      return task.step('work', () => night.then(() => 'slept'));
+    });
+    clock.rest = 40;
+    expect(Object.keys((await next()).waits ?? {})).toEqual(['night']);
+    clock.time += DAY;
+    expect(await next()).toEqual({ result: 'slept' });
+  });
+});
+
+describe('what the tool does not await', () => {
+  test('a wait is given up when the tool returns', async () => {
+    const { next } = waitingTask(async (task) => {
+      const link = await task.link('approval', ask, within);
+      void link.answer();
+      void task.sleep('night', { hours: 8 });
+      await task.step('work', () => {});
+      return 'done';
+    });
+    expect(await next({}, onServer)).toEqual({ result: 'done' });
+  });
+
+  test.each([false, true])('a question is asked all the same (with a step after it: %s)', async (works) => {
+    const tool = toolOf(async (task) => {
+      void task.requireInput({ sure: ask });
+      if (works) await task.step('work', () => {});
+      return 'done';
+    });
+    const answers = { sure: { action: 'accept', content: { ok: true } } } as const;
+    expect(await runTool(tool, {}, { answers })).toMatchObject({ result: 'done', rounds: 2, asked: { sure: ask } });
+  });
+
+  test('the end of the round does not get past code that catches it', async () => {
+    const { next } = waitingTask(async (task) => {
+      await Promise.race([task.sleep('night', { hours: 8 })]).catch((error) => expect(error.name).toBe('RoundEnd'));
+      return 'made without an answer';
+    });
+    expect(Object.keys((await next()).waits ?? {})).toEqual(['night']);
+  });
+});
