@@ -2,6 +2,7 @@ import type { EngineContext } from '../engine/ports.ts';
 import type { Audit } from '../tasks/audit.ts';
 import type { ExecutionState } from '../tasks/aws/execution-history.ts';
 import type { FileReads } from '../tasks/aws/s3-files.ts';
+import type { FileStore } from '../tasks/files/file-items.ts';
 import type { Principal } from '../tasks/ids.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
@@ -34,7 +35,7 @@ export interface ServerContext extends EngineContext {
   /** The state that a task's state machine is in, if known. `stateMachine`: as in the tool's entry. */
   readonly currentState: (record: TaskRecord, stateMachine: number) => Promise<ExecutionState | undefined>;
   readonly signer: Signer;
-  readonly files: FileReads;
+  readonly files: FileReads & Pick<FileStore, 'listFiles'>;
   /** The part before `/mcp` of the URL of this request. */
   readonly url: string;
   readonly pollLimit: PollLimit;

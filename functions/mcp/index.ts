@@ -8,6 +8,7 @@ import { list, variable } from '../tasks/aws/env.ts';
 import { currentState, type MapCount } from '../tasks/aws/execution-history.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
+import { fileStore } from '../tasks/files/file-items.ts';
 import { logEvent } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -77,7 +78,7 @@ function createServer(
     results: resultStore({ bucket }),
     currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
     invoke: invoker(functions),
-    files: filesOf(bucket),
+    files: { ...filesOf(bucket), ...fileStore(db, variable(env, 'TASKS_TABLE')) },
     signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'))),
     pollLimit: pollLimit(Date.now),
     events: eventsOf?.(db, env),

@@ -56,6 +56,9 @@ export interface ToolEntry {
 export const isRepeatable = ({ annotations = {} }: Pick<ToolEntry, 'annotations'>): boolean =>
   annotations.readOnlyHint === true || annotations.idempotentHint === true;
 
+/** Whether a tool of the server has files: only then it announces resources. */
+export const hasFiles = ({ tools }: Pick<Manifest, 'tools'>): boolean => tools.some(({ files }) => files === true);
+
 export interface Manifest {
   readonly serverInfo: { readonly name: string; readonly version: string; readonly title?: string };
   readonly instructions?: string;

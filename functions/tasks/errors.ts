@@ -58,6 +58,13 @@ export class InvalidParams extends McpError {
   }
 }
 
+/** Unknown, foreign and expired URIs get this same answer. */
+export class ResourceNotFound extends McpError {
+  constructor(uri: string) {
+    super(-32602, 'Resource not found', { data: { uri } });
+  }
+}
+
 /** Unknown, foreign, expired and malformed ids get this same answer (C-28, E-15). */
 export class TaskNotFound extends InvalidParams {
   constructor() {

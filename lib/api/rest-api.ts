@@ -48,7 +48,7 @@ export const STAGE_URL = `https://{api}.execute-api.{region}.{suffix}/${STAGE}`;
 export const SIGNALS = 'signals';
 /** What is behind it: `functions/signals/place.ts`. */
 const SIGNAL_PATH = ['{place}', '{name}', '{mac}'];
-/** The path of files, and what is behind it: `functions/mcp/files/links.ts`. */
+/** The path of files, and what is behind it: `functions/mcp/read/links.ts`. */
 const FILES = 'files';
 const FILE_PATH = ['{token}', '{name}'];
 /** Methods with their own limits. API Gateway takes no limits for `ANY`. */

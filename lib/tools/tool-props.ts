@@ -119,7 +119,7 @@ interface AnyToolProps {
    */
   readonly keepArguments?: boolean;
   /**
-   * Lets the function store files beside its tasks (`task.file`). Needs a function that may run as a task. @default false
+   * Lets the function store files beside its tasks (`task.file`): the server then has resources. Needs a function that may run as a task. @default false
    * @example true
    */
   readonly files?: boolean;

@@ -83,7 +83,7 @@ export interface ModernOptions {
 
 /** The body and the headers of one 2026-07-28 request, with all members that the revision requires. */
 export function modernMessage(method: string, params: Record<string, unknown> = {}, options: ModernOptions = {}) {
-  const name = params.name ?? params.taskId;
+  const name = params.name ?? params.taskId ?? params.uri;
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },

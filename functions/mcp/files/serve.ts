@@ -3,7 +3,7 @@ import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { ServerContext } from '../context.ts';
 import type { HttpReply } from '../http/http.ts';
-import { placeOf } from './links.ts';
+import { placeOf } from '../read/links.ts';
 
 /** No copy of the answer or of its URL is kept, and no page gets the URL. */
 const HEADERS = {

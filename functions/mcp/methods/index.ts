@@ -1,4 +1,6 @@
 import type { Method } from '../context.ts';
+import { resourcesList, resourcesRead, resourceTemplatesList } from '../files/resources.ts';
+import { hasFiles, type Manifest } from '../manifest.ts';
 import type { Era } from '../protocol/versions.ts';
 import { initialize, ping } from './initialize.ts';
 import { loggingSetLevel } from './logging-set-level.ts';
@@ -12,9 +14,16 @@ import { tasksUpdate } from './tasks-update.ts';
 import { toolsCall } from './tools-call.ts';
 import { toolsList } from './tools-list.ts';
 
+const resources = [
+  ['resources/list', resourcesList],
+  ['resources/templates/list', resourceTemplatesList],
+  ['resources/read', resourcesRead],
+] as const;
+
 /** The methods of each revision. Every other name is -32601 (docs/protocol.md 1.4). */
 export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
-  legacy: new Map([
+  legacy: new Map<string, Method>([
+    ...resources,
     ['initialize', initialize],
     ['ping', ping],
     ['logging/setLevel', loggingSetLevel],
@@ -25,7 +34,8 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ['tasks/list', tasksList],
     ['tasks/cancel', tasksCancel],
   ]),
-  modern: new Map([
+  modern: new Map<string, Method>([
+    ...resources,
     ['server/discover', serverDiscover],
     ['tools/list', toolsList],
     ['tools/call', toolsCall],
@@ -35,3 +45,7 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ['tasks/cancel', tasksCancel],
   ]),
 };
+
+/** The method of a request, if this server offers it. */
+export const methodOf = (era: Era, name: string, manifest: Manifest): Method | undefined =>
+  name.startsWith('resources/') && !hasFiles(manifest) ? undefined : methods[era].get(name);

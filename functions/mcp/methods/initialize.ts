@@ -2,6 +2,7 @@ import { InvalidParams } from '../../tasks/errors.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { Method } from '../context.ts';
 import { mintSession } from '../identity/session.ts';
+import { hasFiles } from '../manifest.ts';
 import { acceptedKinds } from '../protocol/capabilities.ts';
 import { LEGACY, LEGACY_VERSIONS } from '../protocol/versions.ts';
 
@@ -18,6 +19,7 @@ export const initialize: Method = async ({ params, principal, replyHeaders }, se
     capabilities: {
       tools: {},
       logging: {},
+      ...(hasFiles(server.manifest) && { resources: {} }),
       ...(version === LEGACY && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
     },
     serverInfo,

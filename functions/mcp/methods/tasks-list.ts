@@ -2,7 +2,7 @@ import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
-import { withPreviewLink } from '../files/links.ts';
+import { withPreviewLink } from '../read/links.ts';
 import { view, visible } from '../read/read.ts';
 
 /** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */

@@ -7,11 +7,11 @@ import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { waitMessage } from '../../tasks/waits/waits.ts';
 import type { ServerContext } from '../context.ts';
-import { withPreviewLink } from '../files/links.ts';
 import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
 import { pollInterval } from '../wire/poll-interval.ts';
 import type { TaskView } from '../wire/wire.ts';
+import { withPreviewLink } from './links.ts';
 import { withCheckedResult, withResult } from './results.ts';
 
 /** What a reader needs of a task. Without any of it, one read of the record. */

@@ -6,9 +6,9 @@ import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/resu
 import { beginning } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext, Tool } from '../context.ts';
-import { freshLinks } from '../files/links.ts';
 import type { Validator } from '../manifest.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
+import { freshLinks } from './links.ts';
 
 /**
  * A record with as much of its result as its reader needs. `shown`: see `fetched`. `status`: whether it is an error, which

@@ -15,6 +15,7 @@ export const legacyWire: Wire = {
   cancelsEnded: false,
   paramHeaders: false,
   cache: {},
+  uncached: {},
   result: (result) => result,
   tool: ({ name, title, description, inputSchema, outputSchema, annotations, taskSupport }) => ({
     name,

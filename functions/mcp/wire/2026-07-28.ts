@@ -23,6 +23,7 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
     cancelsEnded: true,
     paramHeaders: true,
     cache: CACHE,
+    uncached: { ttlMs: 0, cacheScope: 'private' },
     result: complete,
     tool: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({
       name,

@@ -27,6 +27,8 @@ export interface Wire {
   readonly paramHeaders: boolean;
   /** Members of an answer that a client may keep. */
   readonly cache: object;
+  /** The same of an answer that depends on its caller, and may soon be another. */
+  readonly uncached: object;
   /** Any result without a method below. */
   result(result: object, resultType?: 'complete' | 'input_required'): object;
   tool(entry: ToolEntry): object;

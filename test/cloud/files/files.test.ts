@@ -5,6 +5,7 @@ import { useAssembly, useCloud } from '../../support/cloud.ts';
 
 const cloud = useCloud('assembly', { assembly: useAssembly('test/cloud/files/app.ts') });
 const url = () => `${cloud().url}/mcp`;
+const JSON_ONLY = { accept: 'application/json' };
 const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
 async function started(args: object): Promise<string> {
@@ -68,5 +69,38 @@ describe('a file of a tool', () => {
     const { request } = await legacySession(url());
     expect((await request('tasks/get', { taskId })).body.result.statusMessage).toBe(statusMessage);
     await modernRequest(url(), 'tasks/cancel', { taskId });
+  });
+});
+
+describe('the resources of a server with files', () => {
+  test('are the files of the owner, and small ones can be read, in both revisions (A-24)', async () => {
+    const { request, initialized } = await legacySession(url(), {}, '2025-11-25');
+    expect(initialized.body.result.capabilities.resources).toEqual({});
+    const discovered = await modernRequest(url(), 'server/discover');
+    expect(discovered.body.result.capabilities.resources).toEqual({});
+    const call = async (args: object) => {
+      const { task } = (await request('tools/call', { name: 'files', arguments: args, task: {} })).body.result;
+      return (await request('tasks/result', { taskId: task.taskId }, JSON_ONLY)).body.result;
+    };
+    const [first, second] = [await call({ text: 'one' }), await call({ text: 'x', times: 4_000_001 })];
+    const { resources, nextCursor } = (await request('resources/list')).body.result;
+    const listed = [second, first].map(({ content: [{ type: _, ...file }] }) => file);
+    expect([resources, nextCursor]).toEqual([listed, undefined]);
+    const { contents } = (await request('resources/read', { uri: first.content[0].uri })).body.result;
+    expect(contents).toEqual([{ uri: first.content[0].uri, mimeType: 'text/plain; charset=utf-8', text: 'one' }]);
+    const modern = await modernRequest(url(), 'resources/read', { uri: first.content[0].uri });
+    expect(modern.body.result).toMatchObject({ contents, ttlMs: 0, cacheScope: 'private' });
+    const large = await request('resources/read', { uri: second.content[0].uri });
+    expect(large.body.error.message).toContain('more than 4000000 bytes');
+    expect((await request('resources/templates/list')).body.result).toEqual({ resourceTemplates: [] });
+    expect((await modernRequest(url(), 'resources/list')).body.result.resources).toEqual([]);
+  });
+
+  test('a URI that is none is invalid, in both revisions (X-38)', async () => {
+    const uri = `${cloud().url}/files/x/y`;
+    const { request } = await legacySession(url());
+    const error = { code: -32602, message: 'Resource not found', data: { uri } };
+    expect((await request('resources/read', { uri })).body.error).toEqual(error);
+    expect((await modernRequest(url(), 'resources/read', { uri })).body.error).toEqual(error);
   });
 });

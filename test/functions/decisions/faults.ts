@@ -13,6 +13,7 @@ export const REFUSALS: Readonly<Record<Names, errors.McpError>> = {
   MethodNotFound: new errors.MethodNotFound('x/y'),
   NotSupportedByTool: new errors.NotSupportedByTool('Tool x cannot run as a task'),
   InvalidParams: new errors.InvalidParams('name must be a string'),
+  ResourceNotFound: new errors.ResourceNotFound('https://server.example/files/a/b'),
   TaskNotFound: new errors.TaskNotFound(),
   InternalError: new errors.InternalError(),
   RecordUnknown: new errors.RecordUnknown('t'),

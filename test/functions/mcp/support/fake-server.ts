@@ -68,6 +68,7 @@ export function fakeServer(over: Partial<ServerContext> = {}) {
     files: {
       presign: async (key) => `https://s3.example/${key}`,
       read: async () => ({ bytes: Buffer.from('hi'), type: 'text/plain' }),
+      listFiles: async () => ({ files: [] }),
     },
     url: 'https://server.example',
     pollLimit: pollLimit(now),

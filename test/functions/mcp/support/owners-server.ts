@@ -18,6 +18,9 @@ export interface Given {
   readonly sessionEventId: string;
   readonly question: string;
   readonly cursor: string;
+  readonly filesCursor: string;
+  /** The link of a file. */
+  readonly file: string;
   /** Of a tool without a task, and of a call whose task asks. */
   readonly requestState: string;
   readonly heldState: string;
@@ -27,6 +30,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: object;
 }
+
+const FILE = { id: 'A'.repeat(22), name: 'a.txt', type: 'text/plain', bytes: 2, sha256: 'ab' };
 
 /** What the tool `optional` needs here: a token of any caller but a `weak` one has it. */
 export const NEEDED = ['mcp', 'ops:deploy'];
@@ -41,7 +46,20 @@ const tools: ServerContext['tools'] = new Map(
 export function ownersServer(auth: 'oauth' | 'anonymous' = 'oauth', more: Partial<ServerContext> = {}) {
   let now = 1_700_000_000_000;
   const fake = fakeServer({
-    manifest: { ...manifest, auth, helperTools: true },
+    manifest: {
+      ...manifest,
+      ...{ auth, helperTools: true },
+      tools: manifest.tools.map((tool) => (tool.name === 'optional' ? { ...tool, files: true } : tool)),
+    },
+    files: {
+      ...fakeServer().server.files,
+      listFiles: async (owner) => ({
+        files: fake.records
+          .all()
+          .flatMap(({ taskId, ...record }) => (record.owner === owner ? [{ owner, taskId, file: FILE }] : [])),
+        last: 'here',
+      }),
+    },
     ...(auth === 'oauth' && { tools }),
     now: () => now,
     async sleep(ms) {
@@ -115,6 +133,7 @@ export async function use({ send }: OwnersServer, owner: Owner): Promise<Given> 
   };
   const asked = await events(held.body);
   const question = asked.flatMap(({ data }) => (data === '' ? [] : (data.id ?? []))).find((id) => id !== 'q');
+  const listed = await ask('resources/list', {});
   const direct = JSON.parse((await send(owner, modern('tools/call', { name: 'plain' }))).body);
   const inline = JSON.parse((await send(owner, modern('tools/call', { name: 'optional' }, FORMS))).body);
   return {
@@ -123,6 +142,8 @@ export async function use({ send }: OwnersServer, owner: Owner): Promise<Given> 
     eventId: asked[0]?.id ?? '',
     sessionEventId: (await events(opened.body))[0]?.id ?? '',
     cursor: (await ask('tasks/list', {})).nextCursor,
+    filesCursor: listed.nextCursor,
+    file: listed.resources[0].uri,
   };
 }
 
@@ -166,6 +187,7 @@ export const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (val
   ...Object.fromEntries(
     Object.entries({
       ...{ ping: {}, 'tools/list': {}, 'tasks/list': {}, 'logging/setLevel': { level: 'info' } },
+      ...{ 'resources/list': {}, 'resources/templates/list': {} },
       'tools/call': { name: 'optional', task: {} },
     }).map(([method, params]) => [
       `${method} in a session`,
@@ -177,6 +199,9 @@ export const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (val
     send: (session) => ({ method: 'GET', headers: { 'mcp-session-id': session } }),
   },
   cursor: { kind: 'cursor', send: (cursor, own) => legacy('tasks/list', { cursor }, own.session) },
+  'cursor of files': { kind: 'filesCursor', send: (cursor, own) => legacy('resources/list', { cursor }, own.session) },
+  '2025-11-25 resources/read': { kind: 'file', send: (uri, own) => legacy('resources/read', { uri }, own.session) },
+  '2026-07-28 resources/read': { kind: 'file', send: (uri) => modern('resources/read', { uri }) },
   resume: {
     kind: 'eventId',
     send: (id, own) => ({ method: 'GET', headers: { 'last-event-id': id, 'mcp-session-id': own.session } }),
@@ -211,6 +236,7 @@ export const OPERATIONS: Readonly<Record<string, { kind: keyof Given; send: (val
 
 export const REASONS: Readonly<Record<keyof Given, string>> = {
   ...{ taskId: 'not_found', session: 'session', cursor: 'cursor', question: 'answer_id' },
+  ...{ filesCursor: 'cursor', file: 'file' },
   ...{ eventId: 'event_id', sessionEventId: 'event_id', requestState: 'request_state', heldState: 'request_state' },
 };
 

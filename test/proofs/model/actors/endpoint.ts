@@ -130,6 +130,7 @@ function invoke(
         files: {
           presign: () => Promise.reject(new Error('the model has no files')),
           read: () => Promise.reject(new Error('the model has no files')),
+          listFiles: () => Promise.reject(new Error('the model has no files')),
         },
         url: '',
         pollLimit: pollLimit(process.now),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshLinks, withPreviewLink } from '../../../../functions/mcp/files/links.ts';
 import { serveFile } from '../../../../functions/mcp/files/serve.ts';
 import { signer } from '../../../../functions/mcp/identity/signing.ts';
+import { freshLinks, withPreviewLink } from '../../../../functions/mcp/read/links.ts';
 import { fileKey } from '../../../../functions/tasks/files/file.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';

@@ -1,4 +1,4 @@
-import { FILE_SCHEME } from '../../tasks/files/file.ts';
+import { FILE_SCHEME, pathName } from '../../tasks/files/file.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
@@ -23,16 +23,16 @@ const purposeOf = (name: string): string => `file:${name}`;
  * The URL of a file for the next hour, and no longer than its task can be read. It stays the same for some minutes, so that a
  * client that polls sees no news.
  */
-async function urlOf(
+export async function urlOf(
   { owner, taskId, createdAt, ttl }: Pick<TaskRecord, 'owner' | 'taskId' | 'createdAt' | 'ttl'>,
-  id: string,
-  name: string,
+  { id, name }: { readonly id: string; readonly name: string },
   { signer, now, url }: Pick<ServerContext, 'signer' | 'now' | 'url'>,
 ): Promise<string> {
   const { link, step } = limits.files;
   const until = Math.min(Math.ceil(now() / step) * step + link, createdAt + ttl);
-  const token = await signer.lock(purposeOf(name), [owner, taskId, id, until]);
-  return `${url}/${FILES}/${token}/${name}`;
+  const end = pathName(name);
+  const token = await signer.lock(purposeOf(end), [owner, taskId, id, until]);
+  return `${url}/${FILES}/${token}/${end}`;
 }
 
 /** Makes a function that puts fresh URLs into a text of this task, in place of its links to files. */
@@ -41,7 +41,7 @@ export async function freshLinks(record: TaskRecord, text: string, server: Serve
   const urls = new Map<string, string>();
   for (const [placeholder, id = '', name = ''] of text.matchAll(PLACEHOLDER)) {
     if (urls.size === MOST) break;
-    if (!urls.has(placeholder)) urls.set(placeholder, await urlOf(record, id, name, server));
+    if (!urls.has(placeholder)) urls.set(placeholder, await urlOf(record, { id, name }, server));
   }
   return (same: string) => same.replace(PLACEHOLDER, (placeholder) => urls.get(placeholder) ?? placeholder);
 }
