@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
-import { limits } from '../tasks/limits.ts';
+import { DAY, limits } from '../tasks/limits.ts';
 import {
   type EventFacts,
   type EventItems,
@@ -56,7 +56,7 @@ export interface LogContext {
   readonly items: EventItems;
   readonly send: SendFifo;
   readonly now: () => number;
-  /** How long an event is kept, in ms. */
+  /** The longest `ttl` of a task, in ms: an event is kept as long, and at least longer than any subscription. */
   readonly kept: number;
 }
 
@@ -64,6 +64,8 @@ export interface LogContext {
 const ATTEMPTS = 20;
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
+/** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
+const LEAST_KEPT = limits.mcpEvents.ttl.max + DAY;
 /** The head outlives all entries, and all cursors that clients have of them. */
 const KEPT_HEADS = 3;
 
@@ -72,7 +74,8 @@ export class LogBusy extends Error {
   override readonly name = 'LogBusy';
 }
 
-export function eventLog({ items, send, now, kept }: LogContext): EventLog {
+export function eventLog({ items, send, now, kept: longestTtl }: LogContext): EventLog {
+  const kept = Math.max(longestTtl, LEAST_KEPT);
   const expiry = (at: number, times = 1) => Math.ceil((at + times * kept) / 1_000);
 
   async function append(owner: string, entry: LogEntry): Promise<number | undefined> {

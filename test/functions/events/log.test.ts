@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { positionText } from '../../../functions/tasks/table/event-items.ts';
-import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
+import { DAY, Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const ids = (...numbers: readonly number[]) => numbers.map((n) => finished(n).eventId);
 const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });
@@ -152,4 +152,12 @@ test('a subscription that is ended and begun again from a cursor gets again what
   expect(queue.eventsOf('sub')).toEqual(ids(1, 2, 1, 2));
   const begun = queue.sent.map(({ body }) => JSON.parse(body).createdAt);
   expect(begun).toEqual([START, START, START + 1_000, START + 1_000]);
+});
+
+test('an entry is kept longer than any subscription, and the head of the log longer than that', async () => {
+  const { writer, table } = eventsInMemory(1);
+  await writer().begin(OWNER);
+  await writer().append(OWNER, event(1));
+  const lives = [...table.items()].map(({ expiresAt }) => (Number(expiresAt?.N) * 1_000 - START) / DAY);
+  expect(lives.toSorted((a, b) => a - b)).toEqual([15, 45]);
 });
