@@ -93,6 +93,11 @@ function send(url: URL, { lookup, signal, options, ...post }: Sending): Promise<
       socket.once('connect', () => (phase = isSecure ? 'securing' : 'open'));
       socket.once('secureConnect', () => (phase = 'open'));
     });
+    // An answer to a question that no request asks. Without this, the request would end without an event.
+    request.on('upgrade', ({ statusCode = 0 }, socket) => {
+      socket.destroy();
+      end({ status: statusCode, body: '' });
+    });
     request.on('response', async (response) => {
       const status = response.statusCode ?? 0;
       const body = await beginning(response, answerBytes);

@@ -126,6 +126,15 @@ test('a receiver that does not answer in time gives timeout, before and after th
   expect(await postSigned(byName, { resolve: never, timeout: 5 })).toEqual({ error: 'timeout' });
 });
 
+test('a receiver that answers with another protocol has answered wrongly, at once', async () => {
+  const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const server = createTcp((socket) => socket.once('data', () => socket.write(upgrade)));
+  const url = `http://127.0.0.1:${await listening(server)}/`;
+  const answer = await postSigned({ ...post, url }, LOOPBACK);
+  expect(answer).toEqual({ status: 101, body: '' });
+  expect(errorOf(answer)).toBe('http_4xx');
+});
+
 test('a receiver that does not speak TLS, or closes the handshake, gives tls_error', async () => {
   const server = createTcp((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
   const url = `https://127.0.0.1:${await listening(server)}/`;
