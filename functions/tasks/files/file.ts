@@ -68,7 +68,7 @@ export const isMediaType = (type: unknown): boolean =>
   /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=("[ !#-[\]-~]*"|[\w!#$&^.+-]+))*$/.test(type);
 
 /** Types that a browser shows without running anything. It saves all others. */
-const SHOWN = /^(image\/(?!svg)|video\/|audio\/|text\/plain\b|application\/pdf\b)/;
+const SHOWN = /^(image\/(?!svg)|video\/|audio\/|text\/plain\b|application\/pdf\b)/i;
 
 /** The header Content-Disposition (RFC 6266): a name in ASCII, and the name itself for readers that know UTF-8. */
 export function dispositionOf(name: string, type: string): string {

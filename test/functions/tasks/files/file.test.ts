@@ -28,6 +28,7 @@ describe('the header of a file', () => {
       `attachment; filename="a_x_.html"; filename*=UTF-8''a%22%3B%20x%3D%22%28%C3%A4%29.html`,
     ],
     ['a.svg', 'image/svg+xml', `attachment; filename="a.svg"; filename*=UTF-8''a.svg`],
+    ['a.svg', 'Image/SVG+xml', `attachment; filename="a.svg"; filename*=UTF-8''a.svg`],
   ])('%s of type %s', (name, type, header) => expect(dispositionOf(name, type)).toBe(header));
 
   test.each(['text/plain; charset=utf-8', 'application/vnd.a+json', 'text/csv;header="a b"'])(
