@@ -72,16 +72,16 @@ export async function deliver(
     ...(error !== undefined && { error }),
   };
   if (error === undefined) {
-    await note(() => store.delivered(ownerKey, subscriptionId, { position }));
+    await note(() => store.delivered(subscription, { position }));
     measure({ ...facts, result: 'delivered' });
     return 'done';
   }
   if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
-    await note(() => store.delivered(ownerKey, subscriptionId, { position, givenUp: true }));
+    await note(() => store.delivered(subscription, { position, givenUp: true }));
     measure({ ...facts, result: 'given_up' });
     return 'done';
   }
-  await note(() => store.failed(ownerKey, subscriptionId, error, at));
+  await note(() => store.failed(subscription, error, at));
   measure({ ...facts, result: 'failed' });
   return { again: retryAfter(subscription, at) };
 

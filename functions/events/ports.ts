@@ -48,6 +48,9 @@ export interface Subscription {
   readonly deliveredTo: string;
 }
 
+/** A subscription from one `events/subscribe` until it ends. */
+export type Begun = Pick<Subscription, 'ownerKey' | 'id' | 'createdAt'>;
+
 export interface Occurrence {
   /** The event as it is posted: `eventId`, `name`, `timestamp`, `data`, `cursor`. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -63,11 +66,11 @@ export interface EventsStore {
   occurrence(ownerKey: string, position: string): Promise<Occurrence | undefined>;
   /**
    * Notes that the event at `position`, and all before it, were delivered or given up. A subscription that was ended
-   * meanwhile stays ended.
+   * meanwhile stays ended, and one that was begun again knows nothing of it.
    */
-  delivered(ownerKey: string, id: string, at: { readonly position: string; readonly givenUp?: true }): Promise<void>;
-  /** Notes a failed attempt. */
-  failed(ownerKey: string, id: string, error: DeliveryError, at: number): Promise<void>;
+  delivered(to: Begun, at: { readonly position: string; readonly givenUp?: true }): Promise<void>;
+  /** Notes a failed attempt, on the same terms. */
+  failed(to: Begun, error: DeliveryError, at: number): Promise<void>;
   /** When the owner last sent a request. Undefined: not for an hour at least. */
   lastRequest(ownerKey: string): Promise<number | undefined>;
 }

@@ -16,10 +16,10 @@ export function eventsStore(items: EventItems, now: () => number): EventsStore {
       if (entry?.event === undefined) return undefined;
       return { body: occurrenceOf(entry.event, position), scopes: entry.event.scopes ?? [] };
     },
-    async delivered(ownerKey, id, { position, givenUp }) {
-      await items.delivered(ownerKey, id, position, givenUp ? undefined : now());
+    async delivered({ ownerKey, ...to }, { position, givenUp }) {
+      await items.delivered(ownerKey, to, position, givenUp ? undefined : now());
     },
-    failed: (ownerKey, id, error, at) => items.failed(ownerKey, id, error, at),
+    failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),
     lastRequest: (ownerKey) => items.seen(ownerKey),
   };
 

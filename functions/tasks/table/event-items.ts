@@ -27,8 +27,8 @@ export interface EventItems {
   /** Sets these attributes, undefined ones away, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
   /** Moves `deliveredTo` forward, never back. */
-  delivered(owner: string, id: string, position: string, at: number | undefined): Promise<void>;
-  failed(owner: string, id: string, error: string, at: number): Promise<void>;
+  delivered(owner: string, to: Begun, position: string, at: number | undefined): Promise<void>;
+  failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
@@ -77,6 +77,9 @@ export interface EventFacts {
   /** What a token needs to see this task. */
   readonly scopes?: readonly string[] | undefined;
 }
+
+/** Names one that was begun: one that is begun again has the same id. */
+type Begun = Pick<MatchedSubscription, 'id' | 'createdAt'>;
 
 export interface MatchedSubscription {
   readonly id: string;
@@ -224,13 +227,14 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
         },
       });
     },
-    async delivered(owner, id, position, at) {
+    async delivered(owner, { id, createdAt }, position, at) {
       await update(keyOf(owner, SORT_KEYS.subscription + id), {
-        ConditionExpression: '#deliveredTo < :position',
+        ConditionExpression: '#createdAt = :createdAt AND #deliveredTo < :position',
         UpdateExpression:
           'SET #deliveredTo = :position' +
           (at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError'),
         ExpressionAttributeNames: {
+          '#createdAt': 'createdAt',
           '#deliveredTo': 'deliveredTo',
           ...(at !== undefined && {
             '#lastDeliveryAt': 'lastDeliveryAt',
@@ -238,19 +242,23 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
             '#lastError': 'lastError',
           }),
         },
-        ExpressionAttributeValues: { ':position': position, ...(at !== undefined && { ':at': at }) },
+        ExpressionAttributeValues: {
+          ':createdAt': createdAt,
+          ':position': position,
+          ...(at !== undefined && { ':at': at }),
+        },
       });
     },
-    async failed(owner, id, error, at) {
+    async failed(owner, { id, createdAt }, error, at) {
       await update(keyOf(owner, SORT_KEYS.subscription + id), {
-        ConditionExpression: 'attribute_exists(#createdAt)',
+        ConditionExpression: '#createdAt = :createdAt',
         UpdateExpression: 'SET #lastError = :error, #failedSince = if_not_exists(#failedSince, :at)',
         ExpressionAttributeNames: {
           '#createdAt': 'createdAt',
           '#lastError': 'lastError',
           '#failedSince': 'failedSince',
         },
-        ExpressionAttributeValues: { ':error': error, ':at': at },
+        ExpressionAttributeValues: { ':createdAt': createdAt, ':error': error, ':at': at },
       });
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,

@@ -36,9 +36,9 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     store: {
       subscription: async () => state.subscription,
       occurrence: async () => state.occurrence,
-      delivered: async (_owner, _id, { position, givenUp }) =>
+      delivered: async (_to, { position, givenUp }) =>
         void written.push([givenUp ? 'given up' : 'delivered', position]),
-      failed: async (_owner, _id, error, at) => void written.push([error, at]),
+      failed: async (_to, error, at) => void written.push([error, at]),
       lastRequest: async () => state.lastRequest,
     },
     post: async (post) => {

@@ -115,19 +115,21 @@ test('delivery reads an event while it is not in the log yet: its message comes 
   expect(await store.occurrence(OWNER, positionText(START + 3))).toBeUndefined();
 });
 
+const SUB = { ownerKey: OWNER, id: 'sub', createdAt: START };
+
 test('the watermark of a subscription only moves forward, and a delivery that works ends its failure', async () => {
   const { store, subscribe, clock } = eventsInMemory();
   await subscribe('sub');
-  await store.failed(OWNER, 'sub', 'timeout', 5);
-  await store.failed(OWNER, 'sub', 'http_5xx', 9);
+  await store.failed(SUB, 'timeout', 5);
+  await store.failed(SUB, 'http_5xx', 9);
   expect(await store.subscription(OWNER, 'sub')).toMatchObject({ failedSince: 5, lastError: 'http_5xx' });
-  await store.delivered(OWNER, 'sub', { position: positionText(START + 7), givenUp: true });
+  await store.delivered(SUB, { position: positionText(START + 7), givenUp: true });
   expect(await store.subscription(OWNER, 'sub')).toMatchObject({
     failedSince: 5,
     deliveredTo: positionText(START + 7),
   });
-  await store.delivered(OWNER, 'sub', { position: positionText(START + 9) });
-  await store.delivered(OWNER, 'sub', { position: positionText(START + 8) });
+  await store.delivered(SUB, { position: positionText(START + 9) });
+  await store.delivered(SUB, { position: positionText(START + 8) });
   const now = await store.subscription(OWNER, 'sub');
   expect(now).toMatchObject({ deliveredTo: positionText(START + 9), lastDeliveryAt: clock.now });
   expect(now).not.toHaveProperty('failedSince');
@@ -140,6 +142,21 @@ test('a subscription is gone for delivery once it may not be sent to', async () 
   expect(await store.subscription(OWNER, 'sub')).toMatchObject({ secrets: ['whsec_1'] });
   clock.now = refreshBefore;
   expect(await store.subscription(OWNER, 'sub')).toBeUndefined();
+});
+
+test('an attempt that ends after its subscription was begun again leaves no trace at the new one', async () => {
+  const { clock, store, writer, subscribe, items } = eventsInMemory();
+  const { deliveredTo } = await subscribe('sub');
+  for (const n of [1, 2]) await writer().append(OWNER, event(n));
+  await items.changeSubscription(OWNER, 'sub', START, { refreshBefore: clock.now });
+  clock.now += 1_000;
+  await subscribe('sub', { deliveredTo });
+  await store.failed(SUB, 'timeout', clock.now);
+  await store.delivered(SUB, { position: positionText(START + 3) });
+  const now = await store.subscription(OWNER, 'sub');
+  expect(now).toMatchObject({ deliveredTo });
+  expect(now).not.toHaveProperty('failedSince');
+  expect(now).not.toHaveProperty('lastDeliveryAt');
 });
 
 test('a subscription that is ended and begun again from a cursor gets again what the queue has just had', async () => {

@@ -133,7 +133,7 @@ test('a subscription is one of a caller, a URL, a name and arguments, in any ord
 test('the same again is a refresh: no challenge, a new grant, the status (H-12)', async () => {
   const { call, subscription, asked, clock, store } = eventsServer();
   const { result: first } = await call('events/subscribe', subscription());
-  await store.failed(OWNER, first.id, 'http_5xx', START + 5);
+  await store.failed({ ownerKey: OWNER, id: first.id, createdAt: START }, 'http_5xx', START + 5);
   clock.now += HOUR;
   const { result } = await call('events/subscribe', subscription({ cursor: '0000000000000001' }));
   expect(result).toMatchObject({
