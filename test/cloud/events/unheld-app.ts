@@ -1,0 +1,12 @@
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Auth, McpTaskServer, ToolFunction } from '../../../lib/index.ts';
+
+/** A server whose events are posted at once, also while their owner is busy. */
+const stack = new Stack(new App(), 'Unheld');
+const server = new McpTaskServer(stack, 'Server', {
+  auth: Auth.iam(),
+  removalPolicy: RemovalPolicy.DESTROY,
+  events: { hold: Duration.seconds(0) },
+});
+const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/apps/tools.ts' });
+server.addTool('echo', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' });
