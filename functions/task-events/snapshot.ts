@@ -24,8 +24,9 @@ export interface Snapshot {
   readonly deadlineAt: number | undefined;
   /** What a token needs to see the task. */
   readonly scopes: readonly string[] | undefined;
-  /** Names of the waits whose signal came in this round. */
+  /** As in the record. */
   readonly signalled: readonly string[];
+  readonly early: number | undefined;
   readonly traceparent: string | undefined;
   readonly events: readonly TaskEvent[];
 }
@@ -53,6 +54,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     deadlineAt: number('deadlineAt'),
     scopes: image.scopes?.L?.flatMap(({ S }) => S ?? []),
     signalled: (image.signalled?.L ?? []).flatMap(({ S }) => S ?? []),
+    early: number('early'),
     traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
   };

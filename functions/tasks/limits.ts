@@ -130,11 +130,19 @@ export const limits = {
   questionName: 128,
   inputResponses: 32 * KB,
   /**
-   * Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record. `inside`: a
-   * run does not end for a shorter sleep: the next one may start a minute after its time. `quick`: past so many rounds, one that
+   * Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record, which stays
+   * under 4 KB. `early`: bytes of the names of signals that come before their round waits. `inside`: a run does not end for a
+   * shorter sleep: the next one may start a minute after its time. `quick`: past so many rounds, one that
    * took less time is followed by the next one at the sweep, and not at once: its tool may wait for nothing, again and again.
    */
-  waits: { name: 64, ofRound: 20, bytes: 10 * KB, inside: 10 * SECOND, quick: { rounds: 10, took: 2 * SECOND } },
+  waits: {
+    name: 64,
+    ofRound: 20,
+    bytes: 1_500,
+    early: 500,
+    inside: 10 * SECOND,
+    quick: { rounds: 10, took: 2 * SECOND },
+  },
   /** A signal: bytes of its body, and characters of the name that a person gives. */
   signal: { body: 32 * KB, by: 100 },
   /** Bytes of input in a record; more lies in S3. A record then stays under 4 KB, which costs one read unit. */

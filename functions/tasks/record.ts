@@ -64,9 +64,15 @@ export interface TaskRecord {
   readonly asked?: string;
   /** While its round waits: JSON text of its waits by name (`waits/waits.ts`). */
   readonly waits?: string;
-  /** Names of the waits whose signal came in this round. The signals are among the answers. */
+  /**
+   * One for each signal that came in this round: the name of its wait, or `UNNAMED` (`waits/waits.ts`). The signals are among the
+   * answers.
+   */
   readonly signalled?: readonly string[];
-  /** When a signal came while the round still worked, in ms: the sweep checks the round as soon as it waits. */
+  /**
+   * When a signal came while the round still worked, in ms: the sweep checks the round as soon as it waits. `UNNAMED_EARLY`: one
+   * came that the round may wait for, and the record had no room for its name.
+   */
   readonly early?: number;
   /** 128 random bits, base64url. The URLs of links and webhooks are made with it (`waits/signal-url.ts`). */
   readonly hookKey?: string;

@@ -95,7 +95,7 @@ async function runRound(
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
   const spare = spareOf(clock, event.task);
-  const ending = openEnding(event.task?.round ?? 1, carriedOf(event.requestState).order, spare);
+  const ending = openEnding(event.task?.round ?? 1, carriedOf(event.requestState).order, spare, event.caller);
   const journal = openJournal(event, context.journal, ending);
   try {
     // A first try reads at its first step or report, if at all.

@@ -36,7 +36,8 @@ export async function withOutcomeApart(
     // It replaces what the record holds of them.
     return { ...withInputApart(change, slim), ...unanswered(record) };
   }
-  if (result === undefined || Buffer.byteLength(result) <= limits.result.inline) return change;
+  const size = Buffer.byteLength(`${result}${record.caller ?? ''}${record.kept ?? ''}`);
+  if (result === undefined || size <= limits.result.inline) return change;
   await results.put({ owner, taskId, outcome: measured(result).sha256 }, result);
   return { ...change, set: { ...change.set, result: JSON.stringify(referTo(result, isError, { in: 'outcomes' })) } };
 }

@@ -8,10 +8,11 @@ import { storedSignals } from '../waits/signals.ts';
 /** What a record holds of what its client sent and its tool asks. */
 export type Input = Pick<TaskRecord, 'arguments' | 'asked' | 'inputResponses'>;
 
-/** Whether the input makes a record larger than one read unit. */
-export function isLarge({ arguments: args = '', asked = '', inputResponses = {} }: Input): boolean {
+/** Whether the input makes a record larger than one read unit, beside what stays in the record. */
+export function isLarge(record: Input & Pick<TaskRecord, 'waits' | 'caller'>): boolean {
+  const { arguments: args = '', asked = '', inputResponses = {}, waits = '', caller = '' } = record;
   const answers = Object.entries(inputResponses).flat();
-  return Buffer.byteLength([args, asked, ...answers].join('')) > limits.inlineInput;
+  return Buffer.byteLength([args, asked, waits, caller, ...answers].join('')) > limits.inlineInput;
 }
 
 /** A whole record with a reference in place of its input, and the text that it refers to. */

@@ -3,7 +3,7 @@ import { type Engine, traitsOf } from '../engines.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { type StoredSignal, signalKey } from '../waits/signals.ts';
-import { awaited, nextCheck, type Waits, waitsOf } from '../waits/waits.ts';
+import { awaited, isFull, nextCheck, UNNAMED, UNNAMED_EARLY, type Waits, waitsOf } from '../waits/waits.ts';
 import { type Change, dueBy, unanswered, unmoved } from './change.ts';
 import { openEvent } from './event.ts';
 
@@ -18,7 +18,7 @@ export function waitAfter(asked: Change, record: TaskRecord, waits: Waits, asks:
   const { event: _, ...change } = asked;
   return {
     ...change,
-    set: { ...set, status: 'waiting', dueAt: dueBy(record, nextCheck(waits, record.signalled)) },
+    set: { ...set, status: 'waiting', dueAt: dueBy(record, nextCheck({ ...record, ...set })) },
     ...openEvent('waits', record, now),
   };
 }
@@ -28,17 +28,24 @@ export function waitAfter(asked: Change, record: TaskRecord, waits: Waits, asks:
  * round: the reader of the table's stream, a poll or the sweep does.
  */
 export function receive(record: TaskRecord, name: string, stored: StoredSignal, now: number): Change {
-  const signalled = [...(record.signalled ?? []), name];
-  const waits = record.status === 'waiting' ? waitsOf(record) : undefined;
+  const { status, signalled: before = [] } = record;
+  const works = status === 'working';
+  // The record stays small, however many come: readers need the names of its own waits only.
+  const isNamed = works
+    ? Buffer.byteLength([...before, name].join('')) <= limits.waits.early
+    : Object.hasOwn(waitsOf(record) ?? {}, name);
+  // Its run may wait for this one, too, where the record had no room for its waits.
+  const early = record.early === UNNAMED_EARLY || (!isNamed && (works || isFull(record))) ? UNNAMED_EARLY : now;
+  const seen = { ...record, signalled: [...before, isNamed ? name : UNNAMED], early };
   return {
     ...unanswered(record),
     from: [record.status],
     set: {
       updatedAt: now,
       inputResponses: { ...record.inputResponses, [signalKey(name)]: JSON.stringify(stored) },
-      signalled,
-      ...(record.status === 'working' && { early: now }),
-      ...(waits && { dueAt: dueBy(record, nextCheck(waits, signalled)) }),
+      signalled: seen.signalled,
+      ...((works || early === UNNAMED_EARLY) && { early }),
+      ...(status === 'waiting' && { dueAt: dueBy(record, nextCheck(seen)) }),
     },
     ...openEvent('signalled', record, now),
   };
@@ -75,6 +82,6 @@ export function timedOut(record: TaskRecord, now: number): Readonly<Record<strin
 
 /** The sweep comes back when the first wait of the record is over. */
 export function waitOn(record: TaskRecord): Change {
-  const at = nextCheck(waitsOf(record) ?? {}, record.signalled);
+  const at = nextCheck(record);
   return { ...unmoved(record), from: ['waiting'], round: record.round, set: { dueAt: dueBy(record, at) } };
 }

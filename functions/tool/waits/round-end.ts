@@ -60,8 +60,9 @@ export type Ending = ReturnType<typeof openEnding>;
  * @param order the names of waits that runs got past while others were open, with their rounds: each later run gets past them in
  * the same order, so that what came first then comes first again
  * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
+ * @param caller takes room in the record, too. @default none
  */
-export function openEnding(round: number, order: Order, spare: () => number) {
+export function openEnding(round: number, order: Order, spare: () => number, caller?: unknown) {
   const questions = new Map<string, InputRequest>();
   const waits = new Map<string, Wait>();
   const past = new Map(Object.entries(order));
@@ -203,10 +204,10 @@ export function openEnding(round: number, order: Order, spare: () => number) {
     /** What the round ends with. A wait that it has no room for is of a later one: the last one to end. */
     awaited(): Awaited {
       if (more) return { waits: { more: { kind: 'more' } } };
-      const first = [...waits].toSorted(([, a], [, b]) => endOf(a) - endOf(b)).slice(0, limits.waits.ofRound);
+      const first = [...waits].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
       return {
         ...(questions.size > 0 && { questions: Object.fromEntries(questions) }),
-        ...(waits.size > 0 && { waits: Object.fromEntries(first) }),
+        ...(waits.size > 0 && { waits: Object.fromEntries(withRoom(first, caller)) }),
       };
     },
   };
@@ -218,3 +219,18 @@ function timer(ms: number, act: () => void): NodeJS.Timeout | undefined {
 }
 
 const endOf = (wait: Wait): number => ('until' in wait ? wait.until : 0);
+
+type Named = readonly [name: string, wait: Wait];
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** The first of them, as many as the record of the task has room for beside its caller. */
+function withRoom(waits: readonly Named[], caller: unknown = ''): readonly Named[] {
+  const { ofRound, bytes } = limits.waits;
+  let rest = bytes - sizeOf(caller);
+  const fits = (wait: Named): boolean => {
+    rest -= sizeOf(Object.fromEntries([wait]));
+    return rest >= 0;
+  };
+  const over = waits.findIndex((wait, n) => n === ofRound || !fits(wait));
+  return over === -1 ? waits : waits.slice(0, over);
+}

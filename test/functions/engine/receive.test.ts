@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { receiveSignal } from '../../../functions/engine/receive.ts';
 import { resumeRound } from '../../../functions/engine/resume.ts';
 import { startAgain } from '../../../functions/engine/start-round.ts';
@@ -141,6 +141,47 @@ test('50 people at once: one counts, and the others get that one', async () => {
   );
   expect(all.filter((one) => one?.outcome === 'stored')).toHaveLength(1);
   expect(Object.keys(stored().inputResponses ?? {})).toEqual(['w.a']);
+});
+
+describe('a record stays small', () => {
+  const names = Array.from({ length: 30 }, (_, i) => `w${i}`.padEnd(64, 'x'));
+
+  test('however many signals come before their round waits: the next run gets all', async () => {
+    const { waits, signal, stored, resume, inputs } = setup();
+    for (const name of names) await signal(name);
+    const { signalled = [], early } = stored();
+    expect([signalled.length, early]).toEqual([30, 0]);
+    expect(Buffer.byteLength(signalled.join(''))).toBeLessThanOrEqual(limits.waits.early);
+    const over = T0 + 1;
+    waits({ [names[29] ?? '']: LINK, late: { kind: 'link', until: over } });
+    expect(stored().dueAt).toBe(0);
+    expect(await resume()).toBe('started');
+    // The record does not know what has come: so nothing timed out, and the next round waits for what is left.
+    expect(Object.keys(inputs()[0]?.signals ?? {}).sort()).toEqual([...names].sort());
+    expect(stored()).not.toHaveProperty('early');
+    waits({ late: { kind: 'link', until: over } });
+    expect(await resume()).toBe('waits');
+  });
+
+  test('however many signals come for waits of later rounds', async () => {
+    const { waits, signal, stored, pass, resume, inputs } = setup();
+    waits({ a: LINK });
+    for (const name of names) await signal(name);
+    expect(stored()).toMatchObject({ dueAt: until, signalled: Array(30).fill('') });
+    expect(await resume()).toBe('waits');
+    pass(DAY);
+    expect(await resume()).toBe('started');
+    expect(inputs()[0]?.signals).toMatchObject({ a: { timedOut: true }, [names[0] ?? '']: yes(T0) });
+  });
+});
+
+test('a signal for a wait that the record had no room for begins the next round, too', async () => {
+  const { waits, signal, stored, resume, inputs } = setup();
+  waits(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`w${i}`, LINK])));
+  await signal('w20');
+  expect(stored()).toMatchObject({ signalled: [''], early: 0, dueAt: 0 });
+  expect(await resume()).toBe('started');
+  expect(inputs()[0]?.signals).toEqual({ w20: yes(T0) });
 });
 
 test('signals for 20 waits at once are all kept, and begin one round', async () => {

@@ -38,6 +38,31 @@ export function statesOf(cloud: Cloud) {
       }
     },
 
+    /** Each of them waits for as much as a record may, and has as many signals and events as it may. */
+    async wait(taskIds: readonly string[]): Promise<void> {
+      const { ofRound, bytes } = limits.waits;
+      const wait = { kind: 'link', until: Date.now() + 3_600_000 };
+      const room = (bytes - '{}'.length) / ofRound - Buffer.byteLength(JSON.stringify(wait)) - '"":,'.length;
+      const names = Array.from({ length: ofRound }, (_, n) => `${n} `.padEnd(Math.floor(room), 'x'));
+      const events = Array.from({ length: limits.events.others }, (_, n) => {
+        const at = Date.now() + n;
+        return { at, what: 'signalled', by: 'reconciler', round: 10, startedAt: at, retries: 1 };
+      });
+      for (const { owner, taskId } of await recordsOf(taskIds)) {
+        await client.send(
+          new UpdateCommand({
+            ...{ TableName, Key: { owner, taskId } },
+            UpdateExpression: 'SET #status = :waiting, waits = :waits, signalled = :signalled, events = :events',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: {
+              ...{ ':waiting': 'waiting', ':events': events, ':signalled': names.slice(1) },
+              ':waits': JSON.stringify(Object.fromEntries(names.map((name) => [name, wait]))),
+            },
+          }),
+        );
+      }
+    },
+
     /** Each of them asked, was answered 20 s ago, and the request that answered died before it started the next round. */
     async crash(taskIds: readonly string[]): Promise<void> {
       for (const { owner, taskId } of await recordsOf(taskIds)) {

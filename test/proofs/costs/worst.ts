@@ -120,6 +120,11 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await states.report(waiting);
   await legacy('tasks/list', {}, busy);
   await legacy('tasks/get', { taskId: waiting[0] }, busy);
+  await states.wait([...working, ...waiting]);
+  await listen(working, HELD);
+  await modern('tasks/get', { taskId: working[0] });
+  await legacy('tasks/list', {}, busy);
+  await legacy('tasks/get', { taskId: waiting[0] }, busy);
   const heldTask = await called('big', { bytes: LARGE }, busy);
   const result = { jsonrpc: '2.0', id: 'held', method: 'tasks/result', params: { taskId: heldTask } };
   const heldBody = { method: 'POST', headers: { ...POSTED, ...busy.headers }, body: JSON.stringify(result) };

@@ -27,11 +27,14 @@ const silent = (more: Partial<TaskRecord> = {}): TaskRecord => {
   return record;
 };
 
-test('input is large by its bytes, with all names and answers', () => {
+test('input is large by its bytes, with all names and answers, and what else the record holds', () => {
   expect(isLarge({})).toBe(false);
   expect(isLarge({ arguments: 'x'.repeat(most) })).toBe(false);
   expect(isLarge({ arguments: 'x'.repeat(most + 1) })).toBe(true);
   expect(isLarge({ arguments: 'ö'.repeat(most / 2 + 1) })).toBe(true);
+  // These stay in the record, so they leave it less room.
+  expect(isLarge({ arguments: 'x'.repeat(most - 9), waits: '12345', caller: '1234' })).toBe(false);
+  expect(isLarge({ arguments: 'x'.repeat(most - 9), waits: '12345', caller: '12345' })).toBe(true);
   expect(isLarge({ arguments: 'x'.repeat(most - 10), asked: 'y', inputResponses: { 'r1.a': '12345' } })).toBe(false);
   expect(isLarge({ arguments: 'x'.repeat(most - 10), asked: 'y', inputResponses: { 'r1.a': '123456' } })).toBe(true);
 });

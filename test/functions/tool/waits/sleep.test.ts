@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import type { Task, ToolEvent } from '../../../../functions/tool/index.ts';
 import { elicitForm, TaskEnded, ToolError } from '../../../../functions/tool/index.ts';
 import { runTool } from '../../../../functions/tool/testing.ts';
@@ -102,6 +103,21 @@ describe('what a task waits for at the same time', () => {
     expect(waits).toEqual(names.slice(0, 20));
     clock.time += DAY;
     expect(await next()).toEqual({ result: Array(25).fill(undefined) });
+  });
+
+  test('takes no more of the record than it has room for: the next round has the rest', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `${i} `.padEnd(64, '中'));
+    const { next, clock } = waitingTask((task) => Promise.all(names.map((name) => task.sleep(name, { days: 1 }))));
+    const { waits } = await next();
+    const size = (count: number) =>
+      Buffer.byteLength(
+        JSON.stringify(Object.fromEntries(names.slice(0, count).map((name) => [name, time(NOON + DAY)]))),
+      );
+    const kept = Object.keys(waits ?? {});
+    expect(kept).toEqual(names.slice(0, kept.length));
+    expect([size(kept.length) <= limits.waits.bytes, size(kept.length + 1) > limits.waits.bytes]).toEqual([true, true]);
+    clock.time += DAY;
+    expect(await next()).toEqual({ result: Array(20).fill(undefined) });
   });
 
   test('may begin to be awaited after other work', async () => {
