@@ -44,7 +44,8 @@ export const isJson = (type: string): boolean => /^application\/(.+\+)?json$/.te
 export function isForPeople(request: SignalRequest): boolean {
   const type = typeOf(request);
   if (type === FORM) return true;
-  return !isJson(type) && (request.headers.accept ?? 'text/html').includes('text/html');
+  // A browser names what it takes.
+  return !isJson(type) && (request.headers.accept ?? '').includes('text/html');
 }
 
 export const jsonReply = (status: number, body: object, headers: SignalReply['headers'] = {}): SignalReply => ({

@@ -1,3 +1,4 @@
+import type { ErrorObject } from 'ajv';
 import { bounded } from '../mcp/bounded-validation.ts';
 import type { Validator } from '../mcp/manifest.ts';
 import { logEvent } from '../tasks/log.ts';
@@ -7,6 +8,9 @@ import type { SignalReply, SignalRequest, SignalsContext } from './context.ts';
 import { type Found, overWith, received, store } from './found.ts';
 import { Refused } from './reply.ts';
 import type { WebhookWait } from './wait.ts';
+
+/** The most problems that an answer names. */
+const SHOWN = 50;
 
 /** Answers the POST of another system. */
 export async function receiveWebhook(
@@ -40,9 +44,15 @@ function problemsOf(schema: object, body: unknown): Readonly<Record<string, stri
   const check = checkOf(schema);
   if (check === undefined) logEvent('webhook_schema_unusable', {}, 'warn');
   if (check === undefined || bounded(check as Validator, 'the body of a webhook')(body)) return undefined;
-  const problems = (check.errors ?? []).map(({ instancePath, message = 'is not valid' }) => [
-    instancePath || '/',
-    message,
-  ]);
-  return Object.fromEntries(problems.length === 0 ? [['/', 'takes too long to check']] : problems);
+  const problems = (check.errors ?? [])
+    .slice(0, SHOWN)
+    .map((error) => [placeIn(error), error.message ?? 'is not valid']);
+  // The first problem of a field says most.
+  return Object.fromEntries(problems.length === 0 ? [['/', 'takes too long to check']] : problems.reverse());
+}
+
+/** The place of a problem in the body: of a member that is missing, or is too much, that member. */
+function placeIn({ instancePath, params }: ErrorObject): string {
+  const member: unknown = params.missingProperty ?? params.additionalProperty;
+  return typeof member === 'string' ? `${instancePath}/${member}` : instancePath || '/';
 }

@@ -15,13 +15,18 @@ from mcp_waits import RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
-    "ask", "link", "map_steps", "progress", "sleep", "step", "tool", "until", "webhook",
+    "ask", "caller", "link", "map_steps", "progress", "sleep", "step", "tool", "until", "webhook",
 ]  # fmt: skip
 
 LONGEST_WAIT = 60  # Seconds between two tries of a step.
 FINAL = ("ToolError", "TaskEnded")  # Errors that another try does not change.
 REPORT = ("round", "updatedAt", "statusMessage", "progress", "progressTotal")
 _last_report = 0.0
+
+
+def caller(event):
+    """Who called the tool, as far as the server knows: "subject", "client", "claims". Empty for an anonymous caller."""
+    return event.get("caller") or {}
 
 
 def ask(event, name, message, fields):
@@ -75,6 +80,10 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     """
     if at_most_once and attempts > 1:
         raise TypeError("Step '%s': choose between attempts and at_most_once" % name)
+    names = event.setdefault("_steps", set())
+    if name in names:
+        raise TypeError("Step '%s' comes twice in one run: give each its own name" % name)
+    names.add(name)
 
     def timed():
         began = time.monotonic()
@@ -82,7 +91,11 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         return result
 
-    return journal_of(event).once("step", name, timed, at_most_once, lambda: begin(event))
+    try:
+        return journal_of(event).once("step", name, timed, at_most_once, lambda: begin(event))
+    except BaseException:
+        names.discard(name)
+        raise
 
 
 def map_steps(event, name, items, work, concurrency=10, interrupted=None, **options):

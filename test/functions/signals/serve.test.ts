@@ -172,6 +172,42 @@ test('a body that does not fit its schema is 422 with its fields, and the wait s
   });
 });
 
+test('a body names every field that does not fit, also what is missing and what is too much', async () => {
+  const { taskWith, json } = setup();
+  const text = { type: 'string' };
+  const [properties, required] = [{ id: { type: 'integer' }, a: text, b: text }, ['id', 'a', 'b']];
+  const schema = { type: 'object', properties, required, additionalProperties: false };
+  const { status, body } = await json(await taskWith({ a: webhookOf(schema) }), { id: 'x', c: 1 });
+  expect([status, JSON.parse(body).fields]).toEqual([
+    422,
+    {
+      '/id': 'must be integer',
+      '/a': "must have required property 'a'",
+      '/b': "must have required property 'b'",
+      '/c': 'must NOT have additional properties',
+    },
+  ]);
+  const list = { type: 'array', items: { type: 'integer' } };
+  const long = await json(await taskWith({ a: webhookOf(list) }), Array(5_000).fill('x'));
+  expect([long.status, Object.keys(JSON.parse(long.body).fields).length]).toEqual([422, 50]);
+});
+
+test('a machine that names no type gets its refusal as JSON, a browser as a page', async () => {
+  const { taskWith, ask, pathOf } = setup();
+  const path = pathOf(await taskWith({ a: webhookOf() }), 'a');
+  const types = await Promise.all(
+    [{}, { accept: '*/*' }, { accept: 'text/html,*/*' }].map(async (headers) => {
+      const reply = await ask(path, { method: 'POST', headers, body: '{}' });
+      return [reply.status, reply.headers['content-type']];
+    }),
+  );
+  expect(types).toEqual([
+    [415, 'application/json'],
+    [415, 'application/json'],
+    [415, 'text/html; charset=utf-8'],
+  ]);
+});
+
 test('a schema that cannot be compiled keeps no request out', async () => {
   const { taskWith, json } = setup();
   expect((await json(await taskWith({ a: webhookOf({ type: 'nothing' }) }), { id: 1 })).status).toBe(200);
