@@ -50,6 +50,16 @@ export const bugs = {
       return handleMessages({ Records: [{ ...record, body }] }, context);
     },
   },
+  'an attempt for an earlier subscription counts for a later one': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      async delivered(owner, { id, createdAt }, position, at) {
+        const now = (await real.subscription(owner, id))?.createdAt ?? createdAt;
+        await real.delivered(owner, { id, createdAt: now }, position, at);
+      },
+    }),
+  },
   'a 503 is final': { kind: 'lost', context: answering((status) => (status === 503 ? 410 : status)) },
   'a redirect is a success': { kind: 'lost', context: answering((status) => (status === 302 ? 204 : status)) },
   'a refusal is not final': { kind: 'after refusal', context: answering((status) => (status === 410 ? 500 : status)) },

@@ -41,6 +41,7 @@ function judgeLosses(
 ): void {
   const end = planned.over === undefined ? Number.POSITIVE_INFINITY : T0 + planned.over.at;
   const well = Math.max(T0 + (planned.moods.at(-1)?.from ?? 0), ...begun.map(({ at }) => at));
+  const last = begun.at(-1) ?? { at: 0, after: 0 };
   for (const [number, { event, position }] of events.entries()) {
     if (position <= (begun[0]?.after ?? 0)) continue;
     const before = events.slice(0, number + 1).map((one) => sent.get(one.event) ?? one.happenedAt);
@@ -48,7 +49,10 @@ function judgeLosses(
     const by = Math.max(well, ...before) + (number + 1) * HOLD.most + delayOf(faults);
     if (by >= end) continue;
     const isFinal = planned.refuses.has(Number(event.slice(4)));
-    const done = arrivals.find((one) => one.event === event && (one.taken || (isFinal && isWell(one.mood))));
+    // What the last subscription asks for again has to come again.
+    const since = position > last.after ? last.at : 0;
+    const mine = arrivals.filter((one) => one.event === event && one.at >= since);
+    const done = mine.find((one) => one.taken || (isFinal && isWell(one.mood)));
     if (done === undefined) add('lost', `${event} never arrived`);
     else if (done.at > by) add('too late', `${event} arrived ${(done.at - by) / SECOND} s too late`);
   }

@@ -20,6 +20,8 @@ export interface PlannedReceiver {
   readonly hold: boolean;
   /** When it ends its subscription and begins it again, from the last event that it has: as a client does that starts. */
   readonly begins: readonly number[];
+  /** So many events that it took are not stored then: it wants them again. */
+  readonly forgets: number;
 }
 
 /** All that a schedule decides before it begins. Times are in ms from its beginning. */
@@ -71,5 +73,6 @@ function receiver(random: Random, events: number): PlannedReceiver {
     ...(ends && { over: { at: upTo(random, 10 * HOUR), by: pick(random, ['time', 'unsubscribe'] as const) } }),
     hold: random.number() < 0.5,
     begins: ends ? [] : begins.sort((a, b) => a - b),
+    forgets: upTo(random, 4),
   };
 }

@@ -15,7 +15,7 @@ interface World {
   readonly receivers: readonly Received[];
 }
 
-/** The clients of receivers: they subscribe, end it, and begin again from the last event that they have. */
+/** The clients of receivers: they subscribe, end it, and begin again from the last event that they have stored. */
 export function createSubscribers({ time, calls, items, log, receivers }: World) {
   async function subscribe(index: number, its: EventItems, into: EventLog, from?: number): Promise<void> {
     const { planned, begun } = receivers[index] as Received;
@@ -48,9 +48,9 @@ export function createSubscribers({ time, calls, items, log, receivers }: World)
       if (T0 + at > time.now()) await time.sleep(T0 + at - time.now());
       await calls.untilDone(async () => {
         await end(index);
-        const taken = arrivals.filter((one) => one.taken).map(({ position }) => Number(position));
+        const taken = arrivals.flatMap((one) => (one.taken ? [Number(one.position)] : [])).sort((a, b) => a - b);
         const { after = 0 } = (receivers[index] as Received).begun[0] ?? {};
-        await subscribe(index, items, log, Math.max(after, ...taken));
+        await subscribe(index, items, log, Math.max(after, ...taken.slice(0, taken.length - planned.forgets)));
       }, [MINUTE, 10 * MINUTE]);
     }
     if (planned.over?.by !== 'unsubscribe') return;
