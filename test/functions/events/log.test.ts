@@ -178,3 +178,13 @@ test('an entry is kept longer than any subscription, and the head of the log lon
   const lives = [...table.items()].map(({ expiresAt }) => (Number(expiresAt?.N) * 1_000 - START) / DAY);
   expect(lives.toSorted((a, b) => a - b)).toEqual([15, 45]);
 });
+
+test('a message that SQS refuses keeps its event out of the log, until a repeat sends it (H-21)', async () => {
+  const { writer, subscribe, queue, items } = eventsInMemory();
+  await subscribe('sub');
+  queue.refuses = 1;
+  await expect(writer().append(OWNER, event(1))).rejects.toThrow('SQS refused a message');
+  expect((await items.entries(OWNER, 0, 9)).flatMap((entry) => entry.event ?? [])).toEqual([]);
+  await writer().append(OWNER, event(1));
+  expect(queue.eventsOf('sub')).toEqual(ids(1));
+});

@@ -31,9 +31,12 @@ export const finished = (n: number, more: Partial<EventFacts> = {}): EventFacts 
 /** A FIFO queue that takes each id once. */
 function fakeQueue() {
   const sent: FifoMessage[] = [];
-  return {
+  const queue = {
     sent,
+    /** How many messages it refuses from now on. */
+    refuses: 0,
     accept(message: FifoMessage) {
+      if (queue.refuses > 0) return queue.refuses-- === 0;
       if (!sent.some(({ id }) => id === message.id)) sent.push(message);
       return true;
     },
@@ -41,6 +44,7 @@ function fakeQueue() {
     eventsOf: (id: string) =>
       sent.filter(({ group }) => group === id).map(({ body }) => (JSON.parse(body) as DeliveryMessage).eventId),
   };
+  return queue;
 }
 
 /** The log of events on the table in memory. `dieAt` kills a writer instead of its n-th step. */

@@ -81,6 +81,13 @@ test('after events/unsubscribe nothing is sent; no arguments are {} (H-16)', asy
   expect(await store.subscription(OWNER, result.id)).toBeUndefined();
 });
 
+test('another caller cannot end a subscription (H-11, H-16)', async () => {
+  const { call, subscription, store, caller } = eventsServer();
+  const { result } = await call('events/subscribe', subscription());
+  await call('events/unsubscribe', subscription(), {}, { ...caller, key: 'owner#b' });
+  expect(await store.subscription(OWNER, result.id)).toMatchObject({ id: result.id });
+});
+
 test('a subscription that was ended can begin again, from a cursor (H-13)', async () => {
   const { call, subscription, writer, queue, asked } = eventsServer();
   const { result } = await call('events/subscribe', subscription());
