@@ -35,10 +35,10 @@ const unsubscribe =
     if (typeof url !== 'string') throw new InvalidParams('delivery.url must be a string');
     const now = server.now();
     const found = await events.items.subscription(asked.owner, subscriptionId(asked, url));
-    if (found !== undefined && found.refreshBefore > now) {
-      const ended = { refreshBefore: 0, secrets: [], url: '', expiresAt: Math.ceil(now / 1_000) };
-      await events.items.changeSubscription(asked.owner, found.id, found.createdAt, ended);
-    } else if (declaresEvents(call)) throw new EventsError(call, 'NotFound', { kind: 'subscription' });
+    const ended = found !== undefined && (await events.items.endSubscription(asked.owner, found));
+    if (declaresEvents(call) && !(ended && found.refreshBefore > now)) {
+      throw new EventsError(call, 'NotFound', { kind: 'subscription' });
+    }
     return call.wire.result({});
   };
 

@@ -11,6 +11,8 @@ import type { EventsContext } from './context.ts';
 import { EventsError } from './errors.ts';
 import { type Asked, askedOf, authorized, cursorIn, deliveryIn, sinceOf, subscriptionId } from './request.ts';
 
+const ENDED = 'The subscription was ended meanwhile: subscribe again';
+
 /** How events reach the caller, and for how long. */
 interface Wanted {
   readonly url: string;
@@ -37,12 +39,18 @@ export const subscribe =
     if (before !== undefined && before.refreshBefore > server.now()) {
       return call.wire.result(await refresh(before, asked, wanted, { events, server }));
     }
-    const live = (await events.items.matched(asked.owner)).filter(({ refreshBefore }) => refreshBefore > server.now());
-    const max = limits.mcpEvents.subscriptions;
-    if (live.length >= max) throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
+    const checkLimit = async () => {
+      const all = await events.items.matched(asked.owner);
+      const max = limits.mcpEvents.subscriptions;
+      if (all.filter(({ refreshBefore }) => refreshBefore > server.now()).length < max) return;
+      throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
+    };
+    await checkLimit();
     const { url, secret } = wanted;
     const reason = await events.challenge({ url, secret, subscriptionId: id });
     if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
+    // Many requests may have waited for their receivers at the same time.
+    await checkLimit();
     return call.wire.result(await begin(id, asked, wanted, call, { events, server }));
   };
 
@@ -76,7 +84,8 @@ async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { eve
   if (!(await items.createSubscription(owner, subscription, createdAt))) {
     // Another request of the client came first.
     const first = await items.subscription(owner, id);
-    if (first !== undefined) return refresh(first, asked, wanted, { events, server });
+    if (first === undefined) throw new InvalidParams(ENDED);
+    return refresh(first, asked, wanted, { events, server });
   }
   const { all } = await log.missed(owner, { after, since, filter: subscription });
   const event = cursor === null || truncated ? await happened(asked, call, server) : undefined;
@@ -104,7 +113,7 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
     expiresAt: Math.ceil(refreshBefore / 1_000),
     ...(isNew && { secrets: [secret, ...secrets].slice(0, 2), secretUntil: now + limits.mcpEvents.oldSecret }),
   });
-  if (!changed) throw new InvalidParams('The subscription was ended meanwhile: subscribe again');
+  if (!changed) throw new InvalidParams(ENDED);
   await events.log.begin(asked.owner);
   // The request that began it has died before its start.
   if (started !== true) {

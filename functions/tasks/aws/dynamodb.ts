@@ -3,6 +3,8 @@ import {
   BatchGetCommand,
   type BatchGetCommandInput,
   type BatchGetCommandOutput,
+  DeleteCommand,
+  type DeleteCommandInput,
   DynamoDBDocumentClient,
   GetCommand,
   type GetCommandInput,
@@ -22,6 +24,7 @@ type ByExpression<T> = Omit<T, 'AttributesToGet' | 'AttributeUpdates' | 'Expecte
 export type GetInput = ByExpression<GetCommandInput>;
 export type PutInput = ByExpression<PutCommandInput>;
 export type UpdateInput = ByExpression<UpdateCommandInput>;
+export type DeleteInput = ByExpression<DeleteCommandInput>;
 export type QueryInput = ByExpression<QueryCommandInput>;
 export type BatchGetInput = BatchGetCommandInput;
 
@@ -30,6 +33,7 @@ export interface DynamoDb {
   get(input: GetInput): Promise<Pick<GetCommandOutput, 'Item'>>;
   put(input: PutInput): Promise<object>;
   update(input: UpdateInput): Promise<Pick<UpdateCommandOutput, 'Attributes'>>;
+  delete(input: DeleteInput): Promise<object>;
   query(input: QueryInput): Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>>;
   batchGet(input: BatchGetInput): Promise<Pick<BatchGetCommandOutput, 'Responses' | 'UnprocessedKeys'>>;
 }
@@ -52,6 +56,7 @@ export const byDocumentClient = (client: Pick<DynamoDBDocumentClient, 'send'>): 
   get: (input) => client.send(new GetCommand(input)),
   put: (input) => client.send(new PutCommand(input)),
   update: (input) => client.send(new UpdateCommand(input)),
+  delete: (input) => client.send(new DeleteCommand(input)),
   query: (input) => client.send(new QueryCommand(input)),
   batchGet: (input) => client.send(new BatchGetCommand(input)),
 });

@@ -26,6 +26,8 @@ export interface EventItems {
   createSubscription(owner: string, subscription: StoredSubscription, now: number): Promise<boolean>;
   /** Sets these attributes, undefined ones away, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
+  /** Ends it at once, so that many that begin and end make no read of the others long. False: it is not there. */
+  endSubscription(owner: string, to: Begun): Promise<boolean>;
   /** Moves `deliveredTo` forward, never back. */
   delivered(owner: string, to: Begun, position: string, at: number | undefined): Promise<void>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
@@ -227,6 +229,16 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
         },
       });
     },
+    endSubscription: async (owner, { id, createdAt }) =>
+      (await ifConditionHolds(
+        db.delete({
+          TableName: table,
+          Key: keyOf(owner, SORT_KEYS.subscription + id),
+          ConditionExpression: '#createdAt = :createdAt',
+          ExpressionAttributeNames: { '#createdAt': 'createdAt' },
+          ExpressionAttributeValues: { ':createdAt': createdAt },
+        }),
+      )) !== undefined,
     async delivered(owner, { id, createdAt }, position, at) {
       await update(keyOf(owner, SORT_KEYS.subscription + id), {
         ConditionExpression: '#createdAt = :createdAt AND #deliveredTo < :position',

@@ -1,5 +1,6 @@
 import {
   BatchGetCommand,
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
@@ -39,6 +40,13 @@ export function documentClient(table: Table, carry: Carry): DynamoDBDocumentClie
       const request = { Item: toItem(Item), ...expressions(rest) };
       return carry(`put ${Item.taskId}`, () => {
         table.put(request);
+        return {};
+      });
+    }
+    if (command instanceof DeleteCommand) {
+      const { Key = {}, ...rest } = command.input;
+      return carry(`delete ${Key.taskId}`, () => {
+        table.deleteIf({ Key: toItem(Key), ...expressions(rest) });
         return {};
       });
     }

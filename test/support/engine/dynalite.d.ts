@@ -9,6 +9,10 @@ declare module 'dynalite/db/index.js' {
   export function mapPaths(paths: readonly unknown[], item: object): object;
 }
 
+declare module 'dynalite/actions/deleteItem.js' {
+  function deleteItem(store: object, request: object, done: (error: Error | null, answer?: object) => void): void;
+  export = deleteItem;
+}
 declare module 'dynalite/actions/updateItem.js' {
   function updateItem(store: object, request: object, done: (error: Error | null, answer?: object) => void): void;
   export = updateItem;

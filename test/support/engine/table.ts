@@ -9,6 +9,7 @@ const load = createRequire(import.meta.url);
 // First: its actions use it.
 const db = loadDatabase(load) as typeof import('dynalite/db/index.js');
 const putItem: typeof import('dynalite/actions/putItem.js') = load('dynalite/actions/putItem.js');
+const deleteItem: typeof import('dynalite/actions/deleteItem.js') = load('dynalite/actions/deleteItem.js');
 const updateItem: typeof import('dynalite/actions/updateItem.js') = load('dynalite/actions/updateItem.js');
 
 /** One write of an item, as it was carried out. */
@@ -42,6 +43,8 @@ export interface Table {
   /** Answers the item after. Throws ConditionalCheckFailedException. */
   put(request: Put): void;
   update(request: Update): Item;
+  /** Throws ConditionalCheckFailedException. */
+  deleteIf(request: Update): void;
   query(request: Query, stale: boolean): { readonly items: Item[]; readonly last: Item | undefined };
   items(): Iterable<Item>;
   /** What only a test does. */
@@ -98,6 +101,10 @@ export function createTable(now: () => number, written: (write: Written) => void
         written({ key, before, after });
         done(null);
       },
+      del(_key: string, done: (error: null) => void) {
+        versions.delete(key);
+        done(null);
+      },
     };
     return {
       options: { maxItemSize: LARGEST_ITEM },
@@ -121,6 +128,9 @@ export function createTable(now: () => number, written: (write: Written) => void
     update(request) {
       const asked = { Key: { ...request.Key }, ReturnValues: 'ALL_NEW', ...parse(request) };
       return copy((run(updateItem, holding(keyOf(request.Key)), asked) as { Attributes: Item }).Attributes);
+    },
+    deleteIf(request) {
+      run(deleteItem, holding(keyOf(request.Key)), { Key: request.Key, ...parse(request) });
     },
     query(request, stale) {
       const { _keyCondition, _filter, _projection } = parse(request);

@@ -56,6 +56,7 @@ export function metered(dynamoDb: DynamoDb, table: Table): { readonly dynamoDb: 
         return written({ owner, taskId }, () => dynamoDb.put(input));
       },
       update: (input) => written(input.Key, () => dynamoDb.update(input)),
+      delete: (input) => written(input.Key, () => dynamoDb.delete(input)),
     },
   };
 }

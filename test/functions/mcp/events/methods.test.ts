@@ -71,7 +71,7 @@ test('an anonymous caller is refused (H-05)', async () => {
 });
 
 test('after events/unsubscribe nothing is sent; no arguments are {} (H-16)', async () => {
-  const { call, subscription, writer, queue, store } = eventsServer();
+  const { call, subscription, writer, queue, store, items } = eventsServer();
   const { result } = await call('events/subscribe', subscription());
   const { error, result: ended } = await call('events/unsubscribe', { name: 'task.finished', delivery: { url: URL_ } });
   expect(error).toBeUndefined();
@@ -79,6 +79,8 @@ test('after events/unsubscribe nothing is sent; no arguments are {} (H-16)', asy
   await writer().append(OWNER, { at: START, event: finished(1) });
   expect(queue.sent).toEqual([]);
   expect(await store.subscription(OWNER, result.id)).toBeUndefined();
+  // Each event of the owner reads all that is there.
+  expect(await items.matched(OWNER)).toEqual([]);
 });
 
 test('another caller cannot end a subscription (H-11, H-16)', async () => {

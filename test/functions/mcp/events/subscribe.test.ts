@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EVENT_NAMES } from '../../../../functions/events/ports.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { positionText } from '../../../../functions/tasks/table/event-items.ts';
@@ -261,6 +261,22 @@ test('an owner has 100 live subscriptions at most; one that lapsed makes room (H
   expect((await subscribe()).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
   clock.now = refreshBefore;
   expect((await subscribe()).result).toMatchObject({ truncated: false });
+});
+
+test('a subscription that waits for its receiver while others begin counts against the limit (H-06)', async () => {
+  const { call, subscription, items, receiver, asked } = eventsServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  receiver.waits = promise;
+  const waiting = call('events/subscribe', subscription());
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  const one = { ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [] }, expiresAt: 1 };
+  for (let n = 0; n < MOST; n++) {
+    const more = { id: `sub_${n}`, createdAt: START, refreshBefore: START + HOUR, deliveredTo: '' };
+    await items.createSubscription(OWNER, { ...one, ...more }, START);
+  }
+  resolve();
+  expect((await waiting).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
+  expect(await items.matched(OWNER)).toHaveLength(MOST);
 });
 
 test('a client that declares the extension gets codes of SEP-3415, others the sketch (H-02)', async () => {

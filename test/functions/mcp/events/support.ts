@@ -20,7 +20,7 @@ export function eventsServer() {
   const memory = eventsInMemory();
   const { clock, items } = memory;
   const asked: { url: string; secret: string; subscriptionId: string }[] = [];
-  const receiver = { refuses: undefined as DeliveryError | undefined };
+  const receiver = { refuses: undefined as DeliveryError | undefined, waits: Promise.resolve() };
   const seen = lastSeen(items, () => clock.now);
   const events = serverEvents({
     items,
@@ -28,6 +28,7 @@ export function eventsServer() {
     loopback: false,
     async challenge(one) {
       asked.push(one);
+      await receiver.waits;
       return receiver.refuses;
     },
     seen,
