@@ -118,7 +118,7 @@ export class Endpoint {
     allow(this.function, ['secretsmanager:GetSecretValue'], signingKey.secretArn);
     allow(this.function, ['states:StartExecution'], machines);
     allow(this.function, ['states:StopExecution'], executions);
-    events?.allowSender(this.function, ['DeleteItem']);
+    events?.allowSender(this.function);
     if (events) allowKey(this.function, scope, storage.encryptionKey, ['sqs']);
     allowKey(this.function, scope, storage.encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
     acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results that tools stored');

@@ -4,6 +4,7 @@ import { LogLevel } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Manifest } from '../functions/mcp/manifest.ts';
 import { DAY, limits, MAX_TTL } from '../functions/tasks/limits.ts';
 import { checkUrl } from './auth/auth.ts';
+import { holdOf } from './events/options.ts';
 import type { McpTaskServerProps, OperationProps } from './server-props.ts';
 
 export type ServerSettings = Omit<Manifest, 'tools'>;
@@ -32,6 +33,7 @@ export function serverSettings(props: McpTaskServerProps): ServerSettings {
     maxOpenTasks: count('maxOpenTasks', props.maxOpenTasks ?? 100),
     maxStreams: count('maxStreams', props.maxStreams ?? 200),
     allowedOrigins,
+    ...(holdOf(props) !== undefined && { events: true }),
   };
 }
 

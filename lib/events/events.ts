@@ -37,11 +37,9 @@ export class Events extends Construct {
   readonly alarms: readonly Alarm[];
   /** The variables of functions that queue deliveries. */
   readonly environment: Readonly<Record<'EVENTS_QUEUE_URL' | 'EVENTS_KEPT', string>>;
-  readonly #table: ITable;
 
   constructor(scope: Construct, id: string, { table, serverName, hold, kept, storage }: EventsProps) {
     super(scope, id);
-    this.#table = table;
     const { encryptionKey } = storage;
     // An attempt takes up to 10 seconds, and the reads and writes beside it some more.
     const timeout = Duration.seconds(30);
@@ -108,18 +106,14 @@ export class Events extends Construct {
     ];
   }
 
-  /**
-   * Lets a function queue deliveries, and keep the log of events.
-   *
-   * @param actions of DynamoDB, on the items of events only
-   */
-  allowSender(sender: IFunction, actions: readonly string[]): void {
-    allowEvents(sender, this.#table, actions);
+  /** Lets a function queue deliveries. */
+  allowSender(sender: IFunction): void {
     allow(sender, ['sqs:SendMessage'], this.queue.queueArn);
   }
 }
 
-function allowEvents(handler: IFunction, table: ITable, actions: readonly string[]): void {
+/** Allows actions of DynamoDB on the items of events only. */
+export function allowEvents(handler: IFunction, table: ITable, actions: readonly string[]): void {
   const statement = new PolicyStatement({
     actions: actions.map((action) => `dynamodb:${action}`),
     resources: [table.tableArn],
