@@ -103,8 +103,9 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     return calls
       .call(async () => {
         const mood = moodAt(planned, time.now());
-        const final = mood === 'ok' || mood === 'slow' ? planned.refuses.get(Number(event.slice(4))) : undefined;
-        const taken = final === undefined && ['ok', 'slow', 'late'].includes(mood);
+        const refusal = planned.refuses.get(Number(event.slice(4)));
+        const final = mood === 'ok' || mood === 'slow' ? refusal : undefined;
+        const taken = refusal === undefined && ['ok', 'slow', 'late'].includes(mood);
         const arrival = { at: time.now(), event, position, webhookId, body, mood, taken, heard: false };
         arrivals.push(arrival);
         await time.sleep(waitOf(mood));
