@@ -7,6 +7,7 @@ import { crashTable } from './test/proofs/faults/crash-table/reporter.ts';
 const LONG = [
   'test/{aws,bench,bin,conformance,dev,packages,proofs}/**/*.test.ts',
   'test/cloud/{auth,events,examples,full-disk,load,recovery,results}/**/*.test.ts',
+  'test/cloud/files/processes.test.ts',
   'test/cloud/{idempotency,journal,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
   'test/functions/reconciler/sleepers.test.ts',

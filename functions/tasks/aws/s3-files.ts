@@ -24,8 +24,8 @@ export interface FileReads {
   read(key: string, most: number): Promise<{ bytes: Uint8Array; type: string } | 'too large'>;
 }
 
-/** Bytes of a part. 10,000 of them are more than the largest file. */
-const PART = 8 * 1024 ** 2;
+/** Bytes of a part: the least that S3 takes, so that little lies in memory. The largest file has 954 of them. */
+const PART = 5 * 1024 ** 2;
 
 /** Writes files with the uploader of the AWS SDK. */
 export function fileUploads(Bucket: string, options: ClientOptions): FileUploads {

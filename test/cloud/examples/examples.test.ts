@@ -76,6 +76,14 @@ test('train_model waits almost six hours until the other system calls back', asy
   expect(await outcome(taskId)).toEqual({ model: 'm', accuracy: 0.93, goodEnough: true });
 });
 
+test('render_film returns a link to the film, which takes ranges', async () => {
+  const taskId = await start('render_film', { title: 'Rain', megabytes: 12 });
+  const { content } = (await poll(url(), taskId, ended)).result;
+  expect(content).toMatchObject([{ text: '“Rain” is rendered.' }, { type: 'resource_link', size: 12_000_000 }]);
+  const film = await fetch(content[1].uri, { headers: { range: 'bytes=11000000-11000003' } });
+  expect([film.status, Buffer.from(await film.arrayBuffer()).readUInt32BE()]).toEqual([206, 11]);
+});
+
 test('nightly_report, called at 22:00, works through 200 customers and returns at 06:00', async () => {
   cloud().clock.advance(DAY - (now() % DAY) + 22 * HOUR);
   const taskId = await start('nightly_report');
