@@ -1,9 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileKey } from '../../functions/tasks/files/file.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { synthApp } from '../../local/testing.ts';
 import { modernRequest, poll } from '../support/clients.ts';
@@ -91,6 +93,33 @@ test.skipIf(!hasPython)(
   },
   60_000,
 );
+
+test.skipIf(!hasPython)('a tool in Python stores files, and clients read them by their links', async () => {
+  const { result } = await poll(
+    `${cloud.url}/mcp`,
+    await started(undefined, 'films'),
+    ({ status }) => status !== 'working',
+  );
+  const [{ uri, ...film }, refused] = result.content;
+  const bytes = Buffer.from(await (await fetch(uri)).arrayBuffer());
+  expect(film).toEqual({
+    ...{ type: 'resource_link', name: 'film.bin', mimeType: 'application/octet-stream', size: 12_000_000 },
+    _meta: { 'mcp-task-server/sha256': createHash('sha256').update(bytes).digest('hex') },
+  });
+  expect(bytes.toString('latin1', 11_000_000, 11_000_008)).toBe('     11\n');
+  expect(refused.text).toMatch(/^File 'a\/b': a name has/);
+});
+
+test.skipIf(!hasPython)('files in Python have the names and headers of files in TypeScript', async () => {
+  const vectors = 'test/functions/tasks/files/vectors.json';
+  const script = `
+import json, mcp_files
+for name, type, part, header in json.load(open('${vectors}', encoding='utf-8')):
+    assert (mcp_files.path_name(name), mcp_files._disposition(name, type)) == (part, header), name
+print(mcp_files._key({"owner": "o", "taskId": "t"}, "id"))
+`;
+  expect(await runPython(script)).toBe(`${fileKey({ owner: 'o', taskId: 't' }, 'id')}\n`);
+});
 
 /** The second round of a task that only asks. */
 const ASKS = `

@@ -257,7 +257,7 @@ def client(service):
         return _clients[service]
 
 
-def query(task, condition, end):
+def query(task, condition, end, partition="progress#"):
     """Items beside the record, by what their keys have behind the id of the task."""
     pages = client("dynamodb").get_paginator("query").paginate(
         TableName=task["table"],
@@ -266,7 +266,7 @@ def query(task, condition, end):
         ProjectionExpression=", ".join("#" + name for name in READ),
         ExpressionAttributeNames={"#" + name: name for name in ("owner",) + READ},
         ExpressionAttributeValues={
-            ":owner": {"S": "progress#" + task["owner"]},
+            ":owner": {"S": partition + task["owner"]},
             ":taskId": {"S": task["taskId"] + end},
         },
         ConsistentRead=True,
@@ -281,7 +281,7 @@ def query(task, condition, end):
     return found
 
 
-def write(task, end, names, values, allowed=None, before=None):
+def write(task, end, names, values, allowed=None, before=None, partition="progress#"):
     """Writes an item beside the record if there is none, or if `allowed` holds. False: another item is there."""
     # On Express a run may end before its task.
     deadline = task.get("taskDeadline", task["deadline"])
@@ -292,7 +292,7 @@ def write(task, end, names, values, allowed=None, before=None):
     try:
         table.update_item(
             TableName=task["table"],
-            Key={"owner": {"S": "progress#" + task["owner"]}, "taskId": {"S": task["taskId"] + end}},
+            Key={"owner": {"S": partition + task["owner"]}, "taskId": {"S": task["taskId"] + end}},
             UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values)
             + (" REMOVE " + ", ".join(gone) if gone else ""),
             ConditionExpression=" OR ".join(conditions),

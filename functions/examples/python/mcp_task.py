@@ -1,4 +1,6 @@
-"""Tools of mcp-task-server in Python: progress, steps, questions and waits. Copy this file, mcp_waits.py and mcp_journal.py.
+"""Tools of mcp-task-server in Python: progress, steps, files, questions and waits.
+
+Copy this file, mcp_files.py, mcp_waits.py and mcp_journal.py.
 
 It needs boto3, which Lambda's Python runtimes have.
 """
@@ -10,12 +12,14 @@ import re
 import threading
 import time
 
+from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, write
 from mcp_waits import RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
-    "ask", "caller", "link", "map_steps", "progress", "sleep", "step", "tool", "until", "webhook",
+    "ask", "caller", "file", "link", "map_steps", "preview",
+    "progress", "sleep", "step", "tool", "until", "webhook",
 ]  # fmt: skip
 
 LONGEST_WAIT = 60  # Seconds between two tries of a step.
@@ -170,7 +174,7 @@ def progress(event, message, done=None, total=None):
         if amount is None:
             return True
         _last_report = time.monotonic()
-        return _report(task, message, *amount)
+        return _report(task, with_preview(event, message), *amount)
     except Exception as error:  # The work goes on without this report.
         _last_report = time.monotonic()
         print(json.dumps({"event": "progress_failed", "error": type(error).__name__}))
@@ -190,7 +194,7 @@ def _report(task, message, done, total):
     report = {
         "round": {"N": str(task["round"])},
         "updatedAt": {"N": str(int(time.time() * 1000))},
-        "statusMessage": {"S": message[:500]},
+        "statusMessage": {"S": message},
     }
     if done is not None:
         report["progress"] = {"N": str(done)}

@@ -28,6 +28,7 @@ server.addTool('count_primes', {
 const folder = mkdtempSync(join(tmpdir(), 'mcp-python-tool-'));
 cpSync('functions/examples/python', folder, { recursive: true });
 cpSync('test/cloud/waits/buys.py', join(folder, 'buys.py'));
+cpSync('test/cloud/files/films.py', join(folder, 'films.py'));
 server.addTool('buys', {
   description: 'Waits for a person and another system',
   inputSchema: { type: 'object' },
@@ -38,6 +39,19 @@ server.addTool('buys', {
     handler: 'buys.handler',
     code: Code.fromAsset(folder, { exclude: ['__pycache__'] }),
     timeout: Duration.seconds(4),
+  }),
+});
+server.addTool('films', {
+  description: 'Stores files',
+  inputSchema: { type: 'object' },
+  taskSupport: 'required',
+  files: true,
+  handler: new LambdaFunction(stack, 'Films', {
+    runtime: Runtime.PYTHON_3_13,
+    handler: 'films.handler',
+    code: Code.fromAsset(folder, { exclude: ['__pycache__'] }),
+    memorySize: 512,
+    timeout: Duration.minutes(1),
   }),
 });
 rmSync(folder, { recursive: true });

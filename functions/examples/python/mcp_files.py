@@ -1,0 +1,151 @@
+"""Files beside a task, which its result links to. For mcp_task.py."""
+
+import base64
+import hashlib
+import json
+import re
+import urllib.parse
+import uuid
+
+from mcp_journal import DAY, client, query, write
+
+MOST = 100  # Files of a task.
+BYTES = 5_000_000_000  # Of one file.
+NAME = 200  # Characters of a name.
+PART = 5 * 1024 * 1024  # Bytes of a part: the least that S3 takes.
+OWNERS = "progress#files#"  # The partition of the files of an owner begins with it.
+TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=(\"[ !#-\[\]-~]*\"|[\w!#$&^.+-]+))*", re.ASCII)
+SHOWN = re.compile(r"image/(?!svg)|video/|audio/|text/plain\b|application/pdf\b")
+
+
+def file(event, name, body, content_type="application/octet-stream"):
+    """Stores a file of up to 5 GB, and returns the link to it: a block for the `content` of the result.
+
+    `body`: text, bytes, an object with `read(size)`, an iterable of texts or bytes, or a function that makes one, which is
+    called only if the task has no file of this name. `name`: 1 to 200 characters without a slash. Readers see the file
+    once all of it is stored. The tool is registered with `files: true`.
+
+    Raises ValueError for a name, type or size that is not allowed, for a file too many, and in a call without a task.
+    """
+    task, label = event.get("task"), "File '%s'" % str(name)[:64]
+    if not _is_name(name):
+        raise ValueError("%s: a name has 1 to %d characters, no slash and no control character" % (label, NAME))
+    if len(content_type) > 128 or not TYPE.fullmatch(content_type):
+        raise ValueError("%s: '%s' is no media type" % (label, content_type))
+    if task is None:
+        raise ValueError(label + ": a call without a task has no files")
+    known = _stored(event, task)
+    if name not in known:
+        if len(known) >= MOST:
+            raise ValueError("%s: a task has %d files at most" % (label, MOST))
+        known[name] = _upload(task, label, name, body() if callable(body) else body, content_type)
+    return _link(known[name])
+
+
+def preview(event, link):
+    """Shows a file while the tool works: its link stands behind the message of each `progress` from now on."""
+    event["_preview"] = "Preview: " + link["uri"]
+
+
+def with_preview(event, message):
+    """The message of a report. It is cut, and the link to the preview is not."""
+    shown = event.get("_preview")
+    if shown is None:
+        return message[:500]
+    return (message[: 499 - len(shown)] + "\n" + shown).lstrip("\n")
+
+
+def _stored(event, task):
+    """The files of the task by name. An earlier run, or one beside this one, may have stored some."""
+    if "_files" not in event:
+        past = task["round"] > 1 or task["attempt"] > 0 or "run" in task
+        found = query(task, "begins_with(#taskId, :taskId)", "#", OWNERS).values() if past else ()
+        files = [json.loads(item["value"]) for item in found]
+        event["_files"] = {one["name"]: one for one in files}
+    return event["_files"]
+
+
+def _upload(task, label, name, body, content_type):
+    source = _Measured(label, body)
+    made = {"id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="), "name": name, "type": content_type}
+    from boto3.s3.transfer import TransferConfig
+
+    client("s3").upload_fileobj(
+        source,
+        task["results"],
+        _key(task, made["id"]),
+        ExtraArgs={"ContentType": content_type, "ContentDisposition": _disposition(name, content_type)},
+        Config=TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=2, max_io_queue=2),
+    )
+    made.update(bytes=source.bytes, sha256=source.hash.hexdigest())
+    # A file is listed as long as its task may be read.
+    deadline = task.get("taskDeadline", task["deadline"]) + int(task.get("maxTtl", DAY * 1000))
+    values = {"value": {"S": json.dumps(made, ensure_ascii=False, separators=(",", ":"))}}
+    if write({**task, "taskDeadline": deadline}, "#" + name, ("value",), values, partition=OWNERS):
+        return made
+    # Another run has stored it first.
+    first = query(task, "#taskId = :taskId", "#" + name, OWNERS).get("#" + name)
+    return json.loads(first["value"]) if first else made
+
+
+class _Measured:
+    """Reads a body once, piece by piece."""
+
+    def __init__(self, label, body):
+        self.label, self.hash, self.bytes, self.rest = label, hashlib.sha256(), 0, b""
+        if isinstance(body, (str, bytes, bytearray)):
+            body = iter([body])
+        elif hasattr(body, "read"):
+            stream = body
+            body = iter(lambda: stream.read(1024 * 1024), type(stream.read(0))())
+        self.pieces = iter(body)
+
+    def read(self, size=-1):
+        pieces, length = [self.rest], len(self.rest)
+        while size < 0 or length < size:
+            piece = next(self.pieces, None)
+            if piece is None:
+                break
+            pieces.append(piece.encode() if isinstance(piece, str) else bytes(piece))
+            length += len(pieces[-1])
+        whole = b"".join(pieces)
+        given, self.rest = (whole, b"") if size < 0 else (whole[:size], whole[size:])
+        self.bytes += len(given)
+        if self.bytes > BYTES:
+            raise ValueError("%s is too large: a file takes %d bytes at most" % (self.label, BYTES))
+        self.hash.update(given)
+        return given
+
+
+def _link(made):
+    return {
+        "type": "resource_link",
+        "uri": "mcp-task-file:%s/%s" % (made["id"], path_name(made["name"])),
+        "name": made["name"],
+        "mimeType": made["type"],
+        "size": made["bytes"],
+        "_meta": {"mcp-task-server/sha256": made["sha256"]},
+    }
+
+
+def path_name(name):
+    """A part of a URL that says what the file is."""
+    part = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[-60:]
+    return "file" if re.fullmatch(r"\.*", part) else part
+
+
+def _disposition(name, content_type):
+    how = "inline" if SHOWN.match(content_type) else "attachment"
+    return "%s; filename=\"%s\"; filename*=UTF-8''%s" % (how, path_name(name), urllib.parse.quote(name, safe="!~"))
+
+
+def _key(task, file_id):
+    folder = json.dumps([task["owner"], task["taskId"]], separators=(",", ":"))
+    return "files/%s/%s" % (hashlib.sha256(folder.encode()).hexdigest(), file_id)
+
+
+def _is_name(name):
+    try:
+        return isinstance(name, str) and 0 < len(name.encode()) and len(name) <= NAME and not re.search(r"[/\x00-\x1f\x7f]", name)
+    except UnicodeEncodeError:  # Half of a surrogate pair.
+        return False
