@@ -204,7 +204,7 @@ test('a scope that Auth.oauth() is given twice takes nothing away from a tool (G
   expect(neededScopes('t', ['mcp'], twice)).toBeUndefined();
 });
 
-test('iam: everything but the preflight, signals and files is signed, and there is nothing of OAuth', () => {
+test('iam: all but the preflight, signals and files is signed, and there is nothing of OAuth', () => {
   const template = Template.fromStack(makeStack(Auth.iam()));
   expect(methods(template)).toEqual(
     [

@@ -50,7 +50,7 @@ describe('a file of a tool', () => {
     expect((await fetch(uri.replace(/.(?=\/[^/]*$)/, '!'))).status).toBe(404);
   });
 
-  test('costs one write and one read of S3 and of the table if it is small, and nothing for other tools', async () => {
+  test('costs one write of S3, and one read, if it is small', async () => {
     const mark = cloud().calls.mark();
     const task = await poll(url(), await started({ text: 'x' }), ended);
     await (await fetch(task.result.content[0].uri)).text();

@@ -47,7 +47,7 @@ test('a link ends with its task', async () => {
   expect((await get(url)).status).toBe(404);
 });
 
-test('all links of a text are replaced, by the same URL for some minutes, and no URL tells the task', async () => {
+test('all links of a text get the same URL for some minutes, and no URL tells the task', async () => {
   const { fresh, passes } = setup();
   const first = await fresh(`{"a":"${HELD}","b":"${HELD}"}`);
   expect(first).not.toContain('mcp-task-file');
