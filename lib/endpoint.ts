@@ -5,7 +5,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { checkEnvironment, invocable, joined, type Listed, listedMachine } from './endpoint-environment.ts';
-import type { Events } from './events/events.ts';
+import { allowEvents, type Events } from './events/events.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import { allowKey } from './storage/kms-grants.ts';
@@ -119,6 +119,8 @@ export class Endpoint {
     allow(this.function, ['states:StartExecution'], machines);
     allow(this.function, ['states:StopExecution'], executions);
     events?.allowSender(this.function);
+    // The end of a subscription.
+    if (events) allowEvents(this.function, table, ['DeleteItem']);
     if (events) allowKey(this.function, scope, storage.encryptionKey, ['sqs']);
     allowKey(this.function, scope, storage.encryptionKey, ['dynamodb', 's3Read', 's3Write', 'secretRead', 'states']);
     acknowledgeWildcard(scope, results.arnForObjects('results/*'), 'The results that tools stored');

@@ -213,6 +213,7 @@ export class McpTaskServer extends ServerMetrics {
       results,
       machinePrefix,
       encryptionKey,
+      events: events !== undefined,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
       logs: [this, this.reconciler, this.taskEvents, signals, ...(this.events ? [this.events] : [])].map(
         ({ node }) => node.findChild('Logs') as LogGroup,

@@ -12,6 +12,7 @@ import { resultStore } from '../../functions/tasks/results/result-store.ts';
 import { inputStore } from '../../functions/tasks/s3/input-store.ts';
 import { journalStore } from '../../functions/tasks/table/journal-items.ts';
 import { operatorReads } from '../../functions/tasks/table/operator-reads.ts';
+import { operatorEvents } from '../../functions/tasks/table/operators/events.ts';
 import { taskStore } from '../../functions/tasks/table/store.ts';
 import { accessTo, findDevSession } from './dev-session.ts';
 import { discover } from './discover.ts';
@@ -71,6 +72,7 @@ export function contextOf(
     server,
     reads: operatorReads(db, server.table),
     store: taskStore(db, server.table, 'operator'),
+    events: operatorEvents(db, server.table),
     journal: journalStore(db, server.table),
     workflow: workflow(states, server.machineArnPrefix),
     inputs: inputStore(results),

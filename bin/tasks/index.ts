@@ -20,6 +20,7 @@ import { listText } from './print-list.ts';
 import { logsText } from './print-logs.ts';
 import { storyText } from './print-story.ts';
 import { firstFull, logsReader, shownPage } from './reads.ts';
+import { onSubscriptions } from './subscriptions/verbs.ts';
 import { auditTo, type Terminal } from './terminal.ts';
 import { oneLine, printable, printableJson } from './text.ts';
 import { messageOf, UsageError } from './usage-error.ts';
@@ -35,6 +36,8 @@ export const USAGE = `usage: mcp-task-server tasks VERB [options]
   fail ID… | FILTERS        ends tasks as failed --reason TEXT
   answer ID key=value…      answers the open questions of a task --reason TEXT
   rerun ID… | FILTERS       new tasks from the same arguments --reason TEXT [--force]
+  subscriptions ID | --owner OWNER   subscriptions of an owner, or of the owner of a task [--payload: by which URLs]
+  unsubscribe SUBSCRIPTION  ends a subscription --owner OWNER --reason TEXT
   mcp                       these verbs as an MCP server on stdin and stdout, read-only [--allow-writes] [--payload]
 With FILTERS (as of list) the verbs only say what they would do, until --yes: --dry-run, --max N, --rate N (a second).
 The server: the 'mcp-task-server dev' of this folder, or --stack NAME [--region R] [--profile P] [--server ID].
@@ -80,6 +83,9 @@ async function run(given: TaskArguments, context: OperatorContext, terminal: Ter
       return explainTask(given, context, terminal);
     case 'logs':
       return showLogs(given, context, terminal);
+    case 'subscriptions':
+    case 'unsubscribe':
+      return onSubscriptions({ ...given, verb }, context, terminal);
     default:
       return act({ ...given, verb }, context, terminal);
   }

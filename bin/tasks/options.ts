@@ -25,6 +25,8 @@ const OPTIONS = {
   explain: { ...COMMON, owner: TEXT, payload: FLAG },
   logs: { ...COMMON, owner: TEXT, payload: FLAG, part: TEXT, since: TEXT, watch: FLAG },
   answer: { ...COMMON, owner: TEXT, reason: TEXT },
+  subscriptions: { ...COMMON, owner: TEXT, payload: FLAG },
+  unsubscribe: { ...COMMON, owner: TEXT, reason: TEXT },
   cancel: { ...COMMON, ...FILTERS, ...BULK },
   fail: { ...COMMON, ...FILTERS, ...BULK },
   rerun: { ...COMMON, ...FILTERS, ...BULK, force: FLAG },

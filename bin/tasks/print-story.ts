@@ -29,6 +29,7 @@ export function storyText(story: Story | Unreadable, now: number): string {
     'What happened (UTC)',
     table(story.happened.map(momentRow)),
     ...statesOf(story, now),
+    ...eventsOf(story, now),
     ...(payload === undefined
       ? ['Arguments, questions, answers and result are hidden: --payload shows them']
       : Object.entries(payload).map(([name, value]) => `${name}\n${pretty(value, '  ')}`)),
@@ -69,6 +70,20 @@ function statesOf({ runs }: Story, now: number): string[] {
   );
   return rows.length === 0 ? [] : ['What its state machine did', table(rows)];
 }
+
+/** One line for each event and subscription. */
+const eventsOf = ({ deliveries = [] }: Story, now: number): string[] =>
+  deliveries.length === 0
+    ? []
+    : [
+        'Its events',
+        table(
+          deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => {
+            const fails = state === 'fails' ? `for ${span(now - failedSince)}: ${lastError}` : '';
+            return [`  ${event}`, subscription, state, fails];
+          }),
+        ),
+      ];
 
 function progressText({ at, done, of, message }: NonNullable<Story['progress']>, now: number): string {
   const counted = done === undefined ? '' : `${done}${of === undefined ? '' : ` of ${of}`}, `;

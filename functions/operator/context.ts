@@ -5,6 +5,7 @@ import type { EngineContext } from '../engine/ports.ts';
 import type { ResultStore } from '../tasks/results/result-store.ts';
 import type { JournalStore } from '../tasks/table/journal-items.ts';
 import type { OperatorReads } from '../tasks/table/operator-reads.ts';
+import type { OperatorEvents } from '../tasks/table/operators/events.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import type { ToolMark } from './server-mark.ts';
 
@@ -38,7 +39,8 @@ export interface ServerFacts {
 
 /** What one operator did to one task, and why. */
 export interface Act {
-  readonly act: 'cancel' | 'fail' | 'answer' | 'rerun';
+  readonly act: 'cancel' | 'fail' | 'answer' | 'rerun' | 'unsubscribe';
+  /** Of `unsubscribe`: the id of the subscription. */
   readonly taskId: string;
   readonly owner: string;
   readonly tool: string;
@@ -60,6 +62,7 @@ export interface OperatorContext extends Omit<EngineContext, 'store'> {
   readonly reads: OperatorReads;
   readonly store: Pick<TaskStore, 'create' | 'applyBlind'>;
   readonly results: Pick<ResultStore, 'get'>;
+  readonly events: OperatorEvents;
   readonly journal: Pick<JournalStore, 'readEntry'>;
   readonly states: States;
   readonly logs: Pick<CloudWatchLogsClient, 'send'>;

@@ -6,6 +6,7 @@ import type { Report, StoredTask } from '../tasks/table/operator-reads.ts';
 import { failVisibleAt, isTerminal } from '../tasks/transitions/change.ts';
 import type { OperatorContext } from './context.ts';
 import { NotAllowed, OperatorError } from './errors.ts';
+import { type Delivery, deliveriesOf } from './events/deliveries.ts';
 import { type Moment, momentsOf } from './moments.ts';
 import { type Payload, payloadOf, type WaitShown, waitsShown } from './payload.ts';
 import { isDenied, machineArnOf, type RunFacts, runLogsOf, runOf } from './runs.ts';
@@ -39,6 +40,8 @@ export interface Story {
   readonly waits?: readonly WaitShown[];
   readonly happened: readonly Moment[];
   readonly runs: readonly RunFacts[];
+  /** Where its MCP events are, for each live subscription that wants them. */
+  readonly deliveries?: readonly Delivery[];
   /** Only if it was asked for. */
   readonly payload?: Payload;
   /** `runLogs`: the log group of runs of which there is no history. */
@@ -75,9 +78,10 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const now = context.now();
   const seen = seenNow(record, now);
   const seenAs = seen === undefined ? 'gone' : seen.status;
-  const [runs, report] = await Promise.all([
+  const [runs, report, deliveries] = await Promise.all([
     runsOf(record, RUNS, context),
     record.status === 'working' || record.status === 'waiting' ? context.reads.progress(record, payload) : undefined,
+    deliveriesOf(record, context),
   ]);
   const facts = context.server.tools.get(record.tool);
   const [whole, errors = []] = payload
@@ -108,6 +112,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     ...(waits && { waits }),
     happened: momentsOf(record, runs),
     runs,
+    ...(deliveries.length > 0 && { deliveries }),
     ...(whole && { payload: { ...whole, ...(errors.length > 0 && { errors }) } }),
     links: {
       ...(last && isOnAws(last) && executionLink(last.executionArn, context.server.region)),

@@ -48,6 +48,22 @@ export const EVENTS_PARTITION = 'events#';
 export const MATCHED = ['taskId', 'createdAt', 'name', 'arguments', 'scopes', 'refreshBefore', 'started'] as const;
 /** With the owner behind it: the partition of the files of all tasks of an owner, which a run writes, too. */
 export const FILES_PARTITION = `${PROGRESS_PARTITION}files#` as const;
+/** What operators see of a subscription: not where it goes, and no secret. */
+export const SUBSCRIPTION_SHOWN = [
+  'taskId',
+  'name',
+  'arguments',
+  'scopes',
+  'createdAt',
+  'refreshBefore',
+  'started',
+  'deliveredTo',
+  'failedSince',
+  'lastError',
+  'lastDeliveryAt',
+] as const;
+/** What the end of a subscription by an operator names: nothing that is not shown (see `ENDED`). */
+export const SUBSCRIPTION_ENDED = ['owner', 'taskId', 'createdAt', 'refreshBefore', 'expiresAt'] as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 

@@ -6,7 +6,18 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { ANSWERED, ENDED, INDEXES, OWNERS, PAYLOAD, RUN_QUERIES, SHOWN } from '../../functions/tasks/attributes.ts';
+import {
+  ANSWERED,
+  ENDED,
+  EVENTS_PARTITION,
+  INDEXES,
+  OWNERS,
+  PAYLOAD,
+  RUN_QUERIES,
+  SHOWN,
+  SUBSCRIPTION_ENDED,
+  SUBSCRIPTION_SHOWN,
+} from '../../functions/tasks/attributes.ts';
 import { acknowledgeWildcard } from '../nag.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { machineArn } from '../tools/tool-workflow.ts';
@@ -20,13 +31,15 @@ export interface OperatorPoliciesProps {
   /** The name of every tool workflow of this server begins with it. */
   readonly machinePrefix: string;
   readonly encryptionKey: IKey | undefined;
+  /** Whether the server has MCP Events. */
+  readonly events: boolean;
 }
 
 /** Policies with the rights of `mcp-task-server tasks`: attach them to the roles of your operators. */
 export interface OperatorPolicies {
-  /** Allows `list`, `show`, `explain`, `logs`: no argument, question, answer, result or message of a tool. */
+  /** Allows `list`, `show`, `explain`, `logs`, `subscriptions`: no argument, question, answer, result or message of a tool. */
   readonly read: ManagedPolicy;
-  /** Allows `cancel` and `fail`, in addition to `read`. */
+  /** Allows `cancel`, `fail` and `unsubscribe`, in addition to `read`. */
   readonly act: ManagedPolicy;
   /**
    * Allows reads of arguments, questions, answers, results, inputs of runs and log lines of tools, in addition to `read`.
@@ -37,7 +50,7 @@ export interface OperatorPolicies {
 
 /** Makes the policies directly in `scope`. They cost nothing, and no role has them until you attach them. */
 export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps): OperatorPolicies {
-  const { table, results, deadLetters, logs, machinePrefix, encryptionKey } = props;
+  const { table, results, deadLetters, logs, machinePrefix, encryptionKey, events } = props;
   const stack = Stack.of(scope);
   const machines = machineArn(scope, `${machinePrefix}*`);
   const executions = `${machines.replace(':stateMachine:', ':execution:')}:*`;
@@ -65,6 +78,24 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
         StringEqualsIfExists: { 'dynamodb:ReturnValues': 'NONE' },
       },
     });
+  // These items are of subscriptions and events: `arguments` says which tasks one is about.
+  const onEvents = (action: string, attributes: readonly string[], more: object) =>
+    new PolicyStatement({
+      actions: [action],
+      resources: [table.tableArn],
+      conditions: {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${EVENTS_PARTITION}*`] },
+        Null: { 'dynamodb:LeadingKeys': 'false' },
+        'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+        StringEqualsIfExists: more,
+      },
+    });
+  const readEvents = (...urls: string[]) => {
+    const attributes = ['owner', ...SUBSCRIPTION_SHOWN, 'event', ...urls];
+    return events ? [onEvents('dynamodb:Query', attributes, { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' })] : [];
+  };
+  const endEvents = () =>
+    events ? [onEvents('dynamodb:UpdateItem', SUBSCRIPTION_ENDED, { 'dynamodb:ReturnValues': 'NONE' })] : [];
   // The name of a log group begins with the name of the stack, unless it was given another one.
   const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
   const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);
@@ -85,6 +116,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       statements: [
         reads('dynamodb:Query', [...SHOWN, INDEXES.status.partition], table.tableArn, statusIndex),
         reads('dynamodb:BatchGetItem', SHOWN, table.tableArn),
+        ...readEvents(),
         allow(['states:ListExecutions'], machines),
         allow(['logs:FilterLogEvents'], ...logs.map(({ logGroupArn }) => logGroupArn)),
         allow(['sqs:GetQueueAttributes'], ...deadLetters.map(({ queueArn }) => queueArn)),
@@ -96,6 +128,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       description: 'Ends MCP tasks',
       statements: [
         writes('dynamodb:UpdateItem', ENDED),
+        ...endEvents(),
         allow(['states:StopExecution'], executions),
         ...keyStatements(scope, encryptionKey, ['dynamodb', 'states']),
       ],
@@ -104,6 +137,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       description: 'Reads what the clients and tools of MCP tasks wrote, answers tasks and runs them again',
       statements: [
         reads('dynamodb:Query', [...new Set([...SHOWN, ...PAYLOAD, ...RUN_QUERIES])], table.tableArn),
+        ...readEvents('url'),
         writes('dynamodb:UpdateItem', ANSWERED),
         writes('dynamodb:PutItem'),
         allow(['s3:PutObject'], results.arnForObjects('inputs/*')),

@@ -2,8 +2,9 @@ import type { TaskKey } from '../../tasks/record.ts';
 import { failVisibleAt, isTerminal } from '../../tasks/transitions/change.ts';
 import { rerunRefusal } from '../acts/rerun.ts';
 import type { OperatorContext } from '../context.ts';
+import { type Delivery, deliveriesOf } from '../events/deliveries.ts';
 import { readTask } from '../show.ts';
-import { recordOf } from '../view.ts';
+import { recordOf, utc } from '../view.ts';
 import { factsOf, healthOf, type ServerHealth } from './facts.ts';
 import { RERUN } from './row.ts';
 import { ROWS } from './rows.ts';
@@ -50,7 +51,11 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
       also: alsoOf(await healthOf(undefined, context)),
     };
   }
-  const [facts, health] = await Promise.all([factsOf(record, payload, context), healthOf(record, context)]);
+  const [facts, health, deliveries] = await Promise.all([
+    factsOf(record, payload, context),
+    healthOf(record, context),
+    deliveriesOf(record, context),
+  ]);
   const row = ROWS.find(({ fits }) => fits(facts));
   const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
   const refusal = open ? undefined : rerunRefusal(record, facts.tool, facts.run);
@@ -64,9 +69,18 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
     ...(open && { endsBy: failVisibleAt(record) }),
     next: next.map((command) => command.replace(/\bID\b/, taskId)),
     ...(refusal !== undefined && { rerunRefusal: refusal }),
-    also: alsoOf(health),
+    also: [...undelivered(deliveries), ...alsoOf(health)],
   };
 }
+
+const undelivered = (deliveries: readonly Delivery[]): string[] =>
+  deliveries.flatMap(({ state, event, subscription, failedSince = 0, lastError = '' }) =>
+    state === 'fails'
+      ? [
+          `Its event ${event} does not reach ${subscription}: since ${utc(failedSince)} each attempt fails (${lastError}). The next one comes within 15 minutes.`,
+        ]
+      : [],
+  );
 
 function alsoOf({ letters, sweepLate }: ServerHealth): string[] {
   const queues = Object.entries(letters).map(

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RECEIVERS_HERE } from '../../../local/marks.ts';
+import { verbsOn } from '../../bin/tasks/verbs.ts';
 import { modernRequest } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
 import { startReceiver } from './receiver.ts';
@@ -38,4 +40,50 @@ test('the end of a task reaches its subscriber, signed, once the owner is silent
   expect(body).toMatchObject({ name: 'task.finished', data: { taskId, tool: 'sleep', status: 'completed' } });
   expect(headers).toMatchObject({ 'webhook-id': body.eventId, 'x-mcp-subscription-id': subscription.id });
   expect(JSON.stringify(body)).not.toMatch(new RegExp(`gold|${other.taskId}`));
+});
+
+test('an attempt costs three read units, and a delivery a write unit', async () => {
+  while ([...cloud().queues.values()].some(({ length }) => length > 0)) await setTimeout(10);
+  const own = cloud()
+    .calls.since()
+    .filter(({ service, caller }) => service === 'dynamodb' && caller.startsWith('ServerEventsFunction'));
+  const units = (write: boolean) =>
+    own
+      .filter(({ operation }) => (operation === 'UpdateItem') === write)
+      .reduce((sum, { consumed }) => sum + (consumed?.table ?? 0) + (consumed?.index ?? 0), 0);
+  // It was held once.
+  expect([units(false), units(true)]).toEqual([6, 1]);
+});
+
+describe('an operator', () => {
+  const [reader, actor, auditor] = ['Reader', 'Actor', 'Auditor'].map((role) => verbsOn(cloud, role)) as [
+    ReturnType<typeof verbsOn>,
+    ReturnType<typeof verbsOn>,
+    ReturnType<typeof verbsOn>,
+  ];
+  const taskId = () => String(Object(receiver.received[0]?.body.data).taskId);
+  const id = () => receiver.received[0]?.headers['x-mcp-subscription-id'] ?? '';
+
+  test('sees with the read policy which subscription has the event of a task, and no URL', async () => {
+    const { code, json, out } = await reader('show', taskId(), '--json');
+    expect([code, json().deliveries]).toMatchObject([
+      0,
+      [{ event: 'task.finished', subscription: id(), state: 'done' }],
+    ]);
+    const { code: listed, out: list } = await reader('subscriptions', taskId());
+    expect([listed, list]).toEqual([0, expect.stringMatching(`${id()}.*task.finished.*tool=sleep.*last sent`)]);
+    expect(out + list).not.toContain('127.0.0.1');
+    expect(await reader('subscriptions', taskId(), '--payload')).toMatchObject({ code: 1 });
+    expect((await auditor('subscriptions', taskId(), '--payload')).out).toContain(receiver.url);
+  });
+
+  test('ends a subscription with the act policy, and says so in the audit', async () => {
+    const { owner } = (await reader('show', taskId(), '--json')).json();
+    const end = ['unsubscribe', id(), '--owner', owner, '--reason', 'INC-7'];
+    expect(await reader(...end)).toMatchObject({ code: 1, err: expect.stringContaining('The act policy') });
+    const { code, err } = await actor(...end);
+    expect([code, err]).toEqual([0, expect.stringMatching(`operator_unsubscribe.*${id()}.*INC-7`)]);
+    expect((await reader('subscriptions', taskId())).out).toContain('has none');
+    expect((await actor(...end)).err).toContain('no live subscription');
+  });
 });

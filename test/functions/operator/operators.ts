@@ -3,6 +3,7 @@ import type { OperatorContext, States, ToolFacts } from '../../../functions/oper
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { journalStore } from '../../../functions/tasks/table/journal-items.ts';
 import { operatorReads } from '../../../functions/tasks/table/operator-reads.ts';
+import { operatorEvents } from '../../../functions/tasks/table/operators/events.ts';
 import { create, type NewTask } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeClient } from '../../support/aws-client.ts';
 import { MACHINES } from '../../support/engine/executions.ts';
@@ -85,6 +86,7 @@ export function operatorOn(
     },
     ...{ store: engine.store, workflow: engine.workflow, inputs: engine.inputs, results: engine.objects, states },
     reads: operatorReads(engine.dynamoDb, TABLE),
+    events: operatorEvents(engine.dynamoDb, TABLE),
     journal: journalStore(engine.dynamoDb, TABLE),
     toolEngine: (name) => tools.get(name)?.engine,
     ...{ logs: nothing, sqs: nothing, log: () => {}, who: async () => 'ann' },

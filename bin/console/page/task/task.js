@@ -38,6 +38,7 @@ export function taskView(answer, local, acts, { payload, logs }) {
     ${logsView(logs)}
     ${facts(story, now)}
     ${events(story)}
+    ${told(story, now)}
     ${runs(story, local)}`;
 }
 
@@ -130,6 +131,23 @@ const events = ({ happened }) => html`<section aria-labelledby="events-head">
     }),
   )}
 </section>`;
+
+/** @param {Story} story @param {number} now */
+function told({ deliveries = [] }, now) {
+  if (deliveries.length === 0) return null;
+  return html`<section aria-labelledby="told-head">
+    <h2 id="told-head">Subscriptions</h2>
+    ${table(
+      'Subscriptions',
+      [{ name: 'Event' }, { name: 'Subscription' }, { name: 'State' }],
+      deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => [
+        event,
+        subscription,
+        state === 'fails' ? `fails for ${span(now - failedSince)}: ${lastError}` : state,
+      ]),
+    )}
+  </section>`;
+}
 
 /** @param {Story} story @param {boolean} local */
 function runs({ runs: all, links }, local) {

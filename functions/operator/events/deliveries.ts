@@ -1,0 +1,60 @@
+import { matches } from '../../events/match.ts';
+import type { TaskKey } from '../../tasks/record.ts';
+import type { SubscriptionRead } from '../../tasks/table/operators/events.ts';
+import type { OperatorContext } from '../context.ts';
+import { NotAllowed } from '../errors.ts';
+import { isDenied } from '../runs.ts';
+
+/** One event of a task for one subscription. Times in ms since the epoch. */
+export interface Delivery {
+  readonly event: string;
+  readonly eventId: string;
+  readonly subscription: string;
+  /** `done`: its receiver has it, or refused it for good. `waits`: it is held, or behind another event. */
+  readonly state: 'done' | 'waits' | 'fails';
+  readonly failedSince?: number;
+  readonly lastError?: string;
+}
+
+/** Whether the server has MCP Events. */
+const hasEvents = ({ server }: OperatorContext): boolean => server.logGroups.deliveries !== undefined;
+
+/**
+ * The live subscriptions of an owner. Throws NotAllowed.
+ *
+ * @param payload with the URLs
+ */
+export async function subscriptionsOf(
+  owner: string,
+  payload: boolean,
+  context: OperatorContext,
+): Promise<readonly SubscriptionRead[]> {
+  if (!hasEvents(context)) return [];
+  try {
+    const all = await context.events.subscriptions(owner, payload);
+    return all.filter(({ refreshBefore }) => refreshBefore > context.now());
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    throw new NotAllowed(`The subscriptions of ${owner}`, payload ? 'payload' : 'read', 'read them');
+  }
+}
+
+/** Where the events of a task are for each live subscription of its owner. Empty: no subscription wants one. */
+export async function deliveriesOf({ owner, taskId }: TaskKey, context: OperatorContext): Promise<readonly Delivery[]> {
+  if (!owner.startsWith('owner#')) return [];
+  const subscriptions = await subscriptionsOf(owner, false, context);
+  if (subscriptions.length === 0) return [];
+  const told = await context.events.told(owner, taskId);
+  return told.flatMap(({ event, position }) =>
+    subscriptions.flatMap((one): Delivery[] => {
+      // A later one with this task gets its event, too.
+      const isLater = one.createdAt > event.at && one.arguments.taskId !== taskId;
+      if (isLater || !matches(event, one)) return [];
+      const facts = { event: event.name, eventId: event.eventId, subscription: one.id };
+      if (one.deliveredTo >= position) return [{ ...facts, state: 'done' }];
+      const { failedSince, lastError } = one;
+      if (failedSince === undefined) return [{ ...facts, state: 'waits' }];
+      return [{ ...facts, state: 'fails', failedSince, ...(lastError !== undefined && { lastError }) }];
+    }),
+  );
+}

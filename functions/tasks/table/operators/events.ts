@@ -1,0 +1,82 @@
+import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
+import type { DynamoDb } from '../../aws/dynamodb.ts';
+import { ifConditionHolds } from '../conditional-write.ts';
+import type { EventFacts, StoredSubscription } from '../event-items.ts';
+
+/** A subscription without its secrets. Times in ms since the epoch. */
+export type SubscriptionRead = Omit<StoredSubscription, 'secrets' | 'secretUntil' | 'expiresAt' | 'url'> & {
+  /** Only if it was asked for: its query may hold a key. */
+  readonly url?: string;
+};
+
+/** How operators read the subscriptions and events of an owner, and end subscriptions. */
+export interface OperatorEvents {
+  /** All of the owner, also those that are over. */
+  subscriptions(owner: string, withUrl: boolean): Promise<readonly SubscriptionRead[]>;
+  /** The events of one task that the log of its owner holds. It reads the whole log. */
+  told(owner: string, taskId: string): Promise<readonly { readonly event: EventFacts; readonly position: string }[]>;
+  /** False if it is over, or another one by now. @param createdAt of the subscription */
+  end(owner: string, id: string, createdAt: number, now: number): Promise<boolean>;
+}
+
+export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
+  /** The items of the owner whose sort keys begin so, page by page. */
+  async function all(owner: string, prefix: string, attributes: readonly string[], more: { taskId?: string } = {}) {
+    const filter = more.taskId !== undefined && {
+      FilterExpression: '#event.#taskId = :task',
+    };
+    const names = [...new Set(['owner', 'taskId', ...attributes])];
+    const items: Record<string, unknown>[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const page = await db.query({
+        TableName: table,
+        KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :prefix)',
+        ...filter,
+        ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+        ExpressionAttributeValues: {
+          ':owner': EVENTS_PARTITION + owner,
+          ':prefix': prefix,
+          ...(more.taskId !== undefined && { ':task': more.taskId }),
+        },
+        ...(start && { ExclusiveStartKey: start }),
+      });
+      items.push(...(page.Items ?? []));
+      start = page.LastEvaluatedKey;
+    } while (start !== undefined);
+    return items.map(({ taskId, ...item }) => ({ ...item, id: String(taskId).slice(prefix.length) }));
+  }
+
+  return {
+    async subscriptions(owner, withUrl) {
+      const attributes = [...SUBSCRIPTION_SHOWN, ...(withUrl ? ['url'] : [])];
+      return (await all(owner, SORT_KEYS.subscription, attributes)) as unknown as SubscriptionRead[];
+    },
+    async told(owner, taskId) {
+      const entries = await all(owner, SORT_KEYS.event, ['taskId', 'event'], { taskId });
+      return entries.map(({ id, ...entry }) => ({ ...(entry as unknown as { event: EventFacts }), position: id }));
+    },
+    async end(owner, id, createdAt, now) {
+      const update = db.update({
+        TableName: table,
+        Key: { owner: EVENTS_PARTITION + owner, taskId: SORT_KEYS.subscription + id },
+        ConditionExpression: '#createdAt = :createdAt AND #refreshBefore > :now',
+        UpdateExpression: 'SET #refreshBefore = :never, #expiresAt = :expiresAt',
+        ExpressionAttributeNames: {
+          '#createdAt': 'createdAt',
+          '#refreshBefore': 'refreshBefore',
+          '#expiresAt': 'expiresAt',
+        },
+        ExpressionAttributeValues: {
+          ':createdAt': createdAt,
+          ':now': now,
+          ':never': 0,
+          ':expiresAt': Math.ceil(now / 1_000),
+        },
+        ReturnValues: 'NONE',
+      });
+      return (await ifConditionHolds(update)) !== undefined;
+    },
+  };
+}
