@@ -266,3 +266,15 @@ test('a sender whose write was answered too late learns that it counted, after t
     outcome: 'over',
   });
 });
+
+test('a deployment during a wait: the next round runs where its tool is then, or not until the tool is back', async () => {
+  const { waits, context, stored, pass } = setup();
+  waits({ night: { kind: 'time', until } });
+  pass(DAY);
+  const resumeOn = (engine: 'express' | undefined) => resumeRound(stored(), { ...context, toolEngine: () => engine });
+  expect([await resumeOn(undefined), stored().status]).toEqual(['gone', 'waiting']);
+  expect([await resumeOn('express'), stored()]).toMatchObject([
+    'started',
+    { status: 'working', round: 2, engine: 'express' },
+  ]);
+});
