@@ -81,7 +81,12 @@ describe('the tarballs', () => {
     for (const name of ['endpoint', 'reconciler', 'authorizer', 'rotation', 'signals', 'taskEvents'])
       expect(paths).toContain(`prebuilt/${name}.js`);
     expect(paths).toEqual(
-      expect.arrayContaining(['python/mcp_task.py', 'python/mcp_files.py', 'python/mcp_waits.py', 'python/mcp_journal.py']),
+      expect.arrayContaining([
+        'python/mcp_task.py',
+        'python/mcp_files.py',
+        'python/mcp_waits.py',
+        'python/mcp_journal.py',
+      ]),
     );
   });
 
