@@ -33,6 +33,8 @@ test('events add a queue, its function and an alarm, and without them nothing is
   expect(plain(changed)).toEqual([
     'ServerEndpoint',
     'ServerEndpointRoleDefaultPolicy',
+    'ServerOperatorAct',
+    'ServerOperatorPayload',
     'ServerOperatorRead',
     'ServerTaskEventsFunction',
     'ServerTaskEventsRoleDefaultPolicy',
