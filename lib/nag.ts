@@ -41,11 +41,15 @@ export function acknowledgeServer(server: Construct, { accessLogs, waf, workflow
   Validations.of(server).acknowledge(...rules, { id: 'AwsSolutions-IAM5[Resource::*]', reason: EVERYWHERE });
 }
 
-/** Acknowledges the findings of the queue of deliveries. */
-export function acknowledgeQueue(scope: Construct): void {
+/** Acknowledges the findings of the queue of deliveries, and of the mapping that reads it. */
+export function acknowledgeDeliveries(scope: Construct): void {
   const reason =
     'A delivery is tried until it is too old; a letter apart from its subscription would come out of order';
-  Validations.of(scope).acknowledge({ id: 'AwsSolutions-SQS3', reason }, { id: 'Serverless-SQSRedrivePolicy', reason });
+  Validations.of(scope).acknowledge(
+    { id: 'AwsSolutions-SQS3', reason },
+    { id: 'Serverless-SQSRedrivePolicy', reason },
+    { id: 'Serverless-LambdaEventSourceMappingDestination', reason },
+  );
 }
 
 /** Acknowledges the finding of a tool's function. */

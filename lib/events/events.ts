@@ -7,7 +7,7 @@ import { DeduplicationScope, FifoThroughputLimit, type IQueue, Queue, QueueEncry
 import { Construct } from 'constructs';
 import { EVENTS_PARTITION } from '../../functions/tasks/attributes.ts';
 import { BundledCode, bundle } from '../bundles.ts';
-import { acknowledgeQueue } from '../nag.ts';
+import { acknowledgeDeliveries } from '../nag.ts';
 import { allow, serverFunction } from '../server-function.ts';
 import { allowKey } from '../storage/kms-grants.ts';
 import type { StorageProps } from '../storage/log-group.ts';
@@ -55,7 +55,7 @@ export class Events extends Construct {
       // "At least six times the timeout" of the function ("Configuring an SQS queue for Lambda").
       visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()),
     });
-    acknowledgeQueue(queue);
+    acknowledgeDeliveries(this);
     this.queue = queue;
     this.environment = { EVENTS_QUEUE_URL: queue.queueUrl, EVENTS_KEPT: String(kept) };
     this.function = serverFunction(
