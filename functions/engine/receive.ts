@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { asOf } from '../tasks/deadlines.ts';
 import { InternalError, InvalidParams } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
@@ -89,7 +90,7 @@ export const overAt = (record: TaskRecord, now: number): boolean =>
 
 /** The change that adds a signal, and the input that is to be stored in S3 before it. */
 function added(record: TaskRecord, whole: TaskRecord, name: string, stored: StoredSignal, now: number) {
-  const change = receive(record, name, stored, now);
+  const change = marked(receive(record, name, stored, now));
   const received = after(whole, receive(whole, name, stored, now));
   const input = roundInput({ ...received, round: record.round + 1 }, whole.arguments ?? '', false);
   const room = limits.executionInput - ROOM;
@@ -100,6 +101,9 @@ function added(record: TaskRecord, whole: TaskRecord, name: string, stored: Stor
   const apart = moved(received);
   return { change: withInputApart(change, apart.record), apart };
 }
+
+const marked = ({ event, ...change }: Change): Change =>
+  event === undefined ? change : { ...change, event: { ...event, mark: randomBytes(6).toString('base64url') } };
 
 const isSame = (one: Signal, other: Signal): boolean => withoutTime(one) === withoutTime(other);
 const withoutTime = (signal: Signal): string => JSON.stringify({ ...signal, at: 0 });

@@ -148,6 +148,8 @@ export interface TaskEvent {
   /** An operator: who, and why. */
   readonly who?: string;
   readonly reason?: string;
+  /** A signal: random letters. Its writer knows its own write by them, also beside another one in the same millisecond. */
+  readonly mark?: string;
 }
 
 /** Code that writes task records, besides the tool workflow. */

@@ -7,7 +7,15 @@ const isToken: Check = (value) => isString(value) || isNumber(value);
 
 const isEvent = has(
   { at: isNumber, what: isString },
-  { round: isInteger, by: isString, startedAt: isNumber, retries: isInteger, who: isString, reason: isString },
+  {
+    round: isInteger,
+    by: isString,
+    startedAt: isNumber,
+    retries: isInteger,
+    who: isString,
+    reason: isString,
+    mark: isString,
+  },
 );
 
 const isRecord = has(

@@ -55,8 +55,8 @@ export function after(record: TaskRecord, change: Change): TaskRecord {
  * lost. Its event shows that.
  */
 export function isWritten({ events }: TaskRecord, { event }: Change): boolean {
-  const same = ({ at, what, who, reason }: TaskEvent) =>
-    at === event?.at && what === event.what && who === event.who && reason === event.reason;
+  const same = ({ at, what, who, reason, mark }: TaskEvent) =>
+    at === event?.at && what === event.what && who === event.who && reason === event.reason && mark === event.mark;
   return events.some(same);
 }
 

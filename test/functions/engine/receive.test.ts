@@ -278,3 +278,19 @@ test('a deployment during a wait: the next round runs where its tool is then, or
     { status: 'working', round: 2, engine: 'express' },
   ]);
 });
+
+test('of two signals in one millisecond only the one that counts is acknowledged', async () => {
+  const { waits, signal, stored, context, engine, made } = setup();
+  waits({ a: LINK });
+  let reads = 0;
+  const read = async () => {
+    const seen = await engine.store.get(made);
+    if (reads++ > 0) return seen;
+    await signal();
+    engine.records.set(after(stored(), cancel(T0)));
+    return seen;
+  };
+  const no = (at: number) => ({ action: 'decline', by: 'Bob', at }) as const;
+  const late = await receiveSignal({ read, name: 'a', until, signal: no, sleep: async () => {} }, context);
+  expect(late?.outcome).toBe('over');
+});
