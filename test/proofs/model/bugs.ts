@@ -2,16 +2,14 @@ import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { roundInput } from '../../../functions/tasks/round-input.ts';
 import type { TaskStore } from '../../../functions/tasks/table/store.ts';
-import type { Change } from '../../../functions/tasks/transitions/change.ts';
-import type { Owner, Parts, Services } from './simulation/simulation.ts';
+import { talks, waits } from './scenario.ts';
+import { of, writing } from './seeding.ts';
+import type { Parts } from './simulation/simulation.ts';
+import { WAIT_BROKEN, WAIT_BUGS } from './wait-bugs.ts';
 
 const STATUSES = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
 
-/**
- * Mistakes that would lose, double, overwrite or hold up tasks. The model has to notice each of them: what it would not
- * notice, it does not prove.
- */
-export const BUGS = {
+const TALK_BUGS = {
   'a repeated StartExecution starts a second run': { namesAreUnique: false },
   'Finish is unconditional': {
     definition: finishing(
@@ -107,8 +105,7 @@ export const BUGS = {
   })),
 } as const satisfies Record<string, Partial<Parts>>;
 
-/** The rules that each breaks; which one first depends on the run. */
-export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
+const TALK_BROKEN: Readonly<Record<keyof typeof TALK_BUGS, RegExp>> = {
   'a repeated StartExecution starts a second run': /^A round is started once/,
   'Finish is unconditional':
     /^A task that has ended is never written again|^Questions are|^An unfinished task|comes too late/,
@@ -133,21 +130,20 @@ export const BROKEN: Readonly<Record<keyof typeof BUGS, RegExp>> = {
   'a slot is taken whether there is one or not': /^An owner has 3 open tasks/,
 };
 
+/**
+ * Mistakes that would lose, double, overwrite or hold up tasks. The model has to notice each of them: what it would not
+ * notice, it does not prove.
+ */
+export const BUGS = { ...TALK_BUGS, ...WAIT_BUGS };
+export type Bug = keyof typeof BUGS;
+
+/** The rules that each breaks; which one first depends on the run. */
+export const BROKEN: Readonly<Record<Bug, RegExp>> = { ...TALK_BROKEN, ...WAIT_BROKEN };
+
+/** The scenarios that show it soon. */
+export const scenariosFor = (bug: Bug): typeof talks => (Object.hasOwn(WAIT_BUGS, bug) ? waits : talks);
+
 /** Finish with another condition. All names and values must be used. */
 function finishing(condition: string): Parts['definition'] {
   return (text) => text.replace(/"ConditionExpression":"[^"]*"/, `"ConditionExpression":"${condition}"`);
-}
-
-function of(owner: Owner, other: (real: Services) => Services): Partial<Parts> {
-  return { services: (real, process) => (process === owner ? other(real) : real) };
-}
-
-/** Writes something else than what was decided. */
-function writing(real: Services, other: (change: Change) => Change): Services {
-  const store: TaskStore = {
-    ...real.store,
-    apply: (key, change) => real.store.apply(key, other(change)),
-    applyBlind: (key, change) => real.store.applyBlind(key, other(change)),
-  };
-  return { ...real, store };
 }

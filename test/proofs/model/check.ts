@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { run } from './run.ts';
-import { type Scenario, scenarios } from './scenario.ts';
+import { scenarios as all, type Scenario } from './scenario.ts';
 import { type Parts, REAL } from './simulation/simulation.ts';
 
 export interface Asked {
@@ -9,6 +9,8 @@ export interface Asked {
   /** Of a counterexample: only that one is run. */
   readonly path?: string | undefined;
   readonly parts?: Partial<Parts>;
+  /** @default of all kinds */
+  readonly scenarios?: fc.Arbitrary<Scenario>;
   /** Looks for the smallest counterexample, too. @default true */
   readonly shrink?: boolean;
 }
@@ -25,7 +27,7 @@ export interface Checked {
 }
 
 /** Runs so many scenarios. The same seed, the same scenarios; the same scenario, the same run. */
-export async function check({ runs, seed, path, parts, shrink = true }: Asked): Promise<Checked> {
+export async function check({ runs, seed, path, parts, scenarios = all, shrink = true }: Asked): Promise<Checked> {
   const used = { ...REAL, ...parts };
   let tasks = 0;
   const property = fc.asyncProperty(scenarios, async (scenario) => {

@@ -5,7 +5,7 @@
  * `npm run proof -- model --bugs [--runs 20000] [--seed 1]`: the same with each of the seeded bugs, until it is found.
  */
 import { parseArgs } from 'node:util';
-import { BROKEN, BUGS } from './bugs.ts';
+import { BROKEN, BUGS, type Bug, scenariosFor } from './bugs.ts';
 import { check } from './check.ts';
 
 const { values } = parseArgs({
@@ -23,8 +23,11 @@ const PORTION = 1_000;
 
 async function findBugs(): Promise<boolean> {
   let all = true;
-  for (const name of Object.keys(BUGS) as (keyof typeof BUGS)[]) {
-    const { violation, runs: needed } = await check({ runs, seed, parts: BUGS[name], shrink: false });
+  for (const name of Object.keys(BUGS) as Bug[]) {
+    const { violation, runs: needed } = await check({
+      ...{ runs, seed, parts: BUGS[name] },
+      ...{ scenarios: scenariosFor(name), shrink: false },
+    });
     all &&= violation !== undefined && BROKEN[name].test(violation);
     console.log(`${name}: ${violation === undefined ? 'NOT FOUND' : `found in run ${needed}: ${violation}`}`);
   }

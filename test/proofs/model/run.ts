@@ -40,6 +40,7 @@ export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_lin
       if (bad() || agenda.now() > lastBusy + AFTERWARDS) break;
     }
     Object.assign(faults, { rate: 0, focus: '', outage: [0, 0] });
+    truth.calmSince = agenda.now();
     simulation.trace('no more faults');
     if (!bad()) await settle(simulation);
     return { violation: truth.violation(), simulation };

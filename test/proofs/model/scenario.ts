@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import type { Faults } from './simulation/process.ts';
 
-/** What comes of one run of the model's tool. */
+/** What comes of one run of the model's tool, if it does not wait. */
 export const OUTCOMES = [
   ...['text', 'asks', 'asks twice', 'error result', 'throws', 'crashes', 'never', 'too large', 'asks badly'],
 ] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+/** What a run of the model's tool may wait for. */
+export const WAITING = {
+  sleeps: ['nap'],
+  'waits for a person': ['link'],
+  'waits for a system': ['webhook'],
+  'waits for all': ['nap', 'link', 'webhook'],
+  'has more': ['more'],
+  'asks and waits': ['link'],
+  'waits badly': [],
+} as const;
+type Waiting = keyof typeof WAITING;
+export type Outcome = (typeof OUTCOMES)[number] | Waiting;
 
 export const TOOLS = ['careful', 'repeatable', 'first'] as const;
 
@@ -34,6 +45,8 @@ export type Step =
       readonly which: number;
       readonly how: 'accept' | 'wrong' | 'refuse';
     }
+  /** `which`: of the links and webhooks that the tool has given away, counted round and round. */
+  | { readonly does: 'signal'; readonly task: number; readonly which: number; readonly operator: boolean }
   /** 2025-11-25: tasks/list; 2026-07-28: a stream that tells of all tasks. */
   | { readonly does: 'list' };
 
@@ -79,8 +92,20 @@ const poll = fc.record({ does: fc.constant('poll' as const), task });
 const cancel = fc.record({ does: fc.constant('cancel' as const), task });
 const follow = fc.record({ does: fc.constant('follow' as const), task, which, looks: fc.constantFrom(1, 2, 4, 8) });
 const answer = fc.record({ does: fc.constant('answer' as const), task, which, how });
+const signal = fc.record({
+  does: fc.constant('signal' as const),
+  task,
+  which: fc.nat(2),
+  operator: fc.constantFrom(false, false, true),
+});
 const list = fc.constant({ does: 'list' as const });
 
+const WAITS = Object.keys(WAITING) as Waiting[];
+const waiting = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom<Outcome>(...WAITS) },
+  { weight: 1, arbitrary: outcome },
+);
+const sent = fc.constantFrom<Outcome>('waits for a person', 'waits for a system', 'waits for all', 'asks and waits');
 const long = fc.oneof(fc.constant<Outcome>('never'), outcome);
 const short = call.map((one) => ({
   ...one,
@@ -118,6 +143,14 @@ const crossing = fc.record({
   kinds: fc.constantFrom(0b11000, 0b11100000),
 });
 
+/** The ends of rounds that wait, signals and the starts of the rounds after them meet. */
+const waking = fc.record({
+  rate: fc.constantFrom(0, 5, 15),
+  focus: fc.constantFrom('', 'change', 'finish', 'start r2'),
+  outage: fc.constant<Faults['outage']>([0, 0]),
+  kinds,
+});
+
 /** What clients mostly do: a little of everything, or one thing so often that its races are met. */
 const everything = fc.oneof<fc.Arbitrary<Step>[]>(call, poll, cancel, follow, answer, list);
 const talk = fc.oneof<fc.Arbitrary<Step>[]>(poll, follow, answer, answer);
@@ -135,8 +168,22 @@ const HABITS = [
   { first: short, step: fc.oneof<fc.Arbitrary<Step>[]>(poll, follow, answer), outcome: long, faults: late },
   { first: asked, step: talk, outcome: asking, faults: crossing },
 ];
+const WAITING_HABITS = [
+  {
+    first: asked,
+    step: fc.oneof<fc.Arbitrary<Step>[]>(signal, signal, poll, follow, answer, cancel),
+    outcome: waiting,
+    faults: fc.oneof(waking, faults),
+  },
+  { first: asked, step: fc.oneof<fc.Arbitrary<Step>[]>(signal, signal, signal, poll), outcome: sent, faults: waking },
+];
 
-const scenarioOf = ({ first, step, outcome, faults }: (typeof HABITS)[number]): fc.Arbitrary<Scenario> => {
+const scenarioOf = ({
+  first,
+  step,
+  outcome,
+  faults,
+}: (typeof HABITS | typeof WAITING_HABITS)[number]): fc.Arbitrary<Scenario> => {
   const client = fc.record({
     era: fc.constantFrom('legacy' as const, 'modern' as const),
     steps: fc.noBias(fc.array(step, { minLength: 1, maxLength: 8, size: 'max' })),
@@ -157,4 +204,11 @@ const scenarioOf = ({ first, step, outcome, faults }: (typeof HABITS)[number]): 
   });
 };
 
-export const scenarios: fc.Arbitrary<Scenario> = fc.oneof(...HABITS.map(scenarioOf));
+/** Tools that do not wait. */
+export const talks: fc.Arbitrary<Scenario> = fc.oneof(...HABITS.map(scenarioOf));
+/** Tools that wait. */
+export const waits: fc.Arbitrary<Scenario> = fc.oneof(...WAITING_HABITS.map(scenarioOf));
+export const scenarios: fc.Arbitrary<Scenario> = fc.oneof(
+  { weight: HABITS.length, arbitrary: talks },
+  { weight: WAITING_HABITS.length, arbitrary: waits },
+);

@@ -7,6 +7,7 @@ import type { Client, Step } from '../scenario.ts';
 import type { Agenda } from '../simulation/agenda.ts';
 import type { Simulation } from '../simulation/simulation.ts';
 import { Disconnected, requestOf } from './endpoint.ts';
+import { sendSignal } from './signals.ts';
 
 const SECOND = 1_000;
 /** How often a client looks for a task to do something with. */
@@ -57,6 +58,8 @@ async function perform(step: Step, actor: Actor): Promise<void> {
       return cancel(taskId, actor);
     case 'answer':
       return answer(taskId, step.which, step.how, actor);
+    case 'signal':
+      return signal(taskId, step, actor);
     case 'follow':
       return follow(taskId, step, actor);
   }
@@ -182,6 +185,20 @@ async function answer(taskId: string, which: number, how: 'accept' | 'wrong' | '
     await respond(taskId, key, how === 'refuse' ? undefined : result);
     if (how === 'accept') simulation.checkAnswered(taskId, [key]);
   }
+}
+
+/** Sends a signal as soon as the tool has given a URL away, and once more if it gets no answer. */
+async function signal(taskId: string, { which, operator }: Extract<Step, { does: 'signal' }>, actor: Actor) {
+  const { name: from, simulation } = actor;
+  const known = () => [...(simulation.truth.task(taskId)?.waits ?? [])].filter(([, { kind }]) => kind !== 'time');
+  for (let wait = 0; known().length === 0 && wait < WAITS; wait++) await later(simulation.agenda, 2 * SECOND);
+  const [name, wait] = known()[which % Math.max(1, known().length)] ?? [];
+  if (name === undefined || wait === undefined) return;
+  const send = () => sendSignal({ taskId, name, wait, from, operator }, simulation);
+  await send().catch((error: unknown) => {
+    if (!(error instanceof Disconnected)) throw error;
+    return send();
+  });
 }
 
 /** Polls, and answers what it is asked, until the task is over or it has lost interest. */

@@ -1,7 +1,9 @@
 import { type StatusChange, settleEnded } from '../../../../functions/reconciler/ended-run.ts';
+import { reconcile } from '../../../../functions/reconciler/reconcile.ts';
 import { type SweepContext, sweep } from '../../../../functions/reconciler/sweep.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskKey } from '../../../../functions/tasks/record.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
 import { dueIndex } from '../../../../functions/tasks/table/due-index.ts';
 import { documentClient } from '../../../support/engine/client.ts';
@@ -57,29 +59,33 @@ export function announce(simulation: Simulation, execution: Execution): void {
     act(draw) {
       const fate = draw(100) < 100 - faults.rate ? 2 : draw(2);
       if (fate === 0) return simulation.trace(`event of ${name} lost`);
-      settle(simulation, name, change, 0);
-      if (fate === 1) {
-        agenda.add({ label: `event: ${name} ${status} again`, act: () => settle(simulation, name, change, 0) });
-      }
+      const settle = () => invokeLater(simulation, `settles ${name}`, (context) => settleEnded(change, context));
+      settle();
+      if (fate === 1) agenda.add({ label: `event: ${name} ${status} again`, act: settle });
     },
   });
 }
 
+/** The reader of the stream asks for the next round of a task. */
+export function resumeLater(simulation: Simulation, key: TaskKey): void {
+  invokeLater(simulation, `resumes ${key.taskId}`, (context) => reconcile(key, true, context));
+}
+
 /** Lambda repeats an asynchronous invocation that failed twice, after one and two minutes. */
-function settle(simulation: Simulation, execution: string, change: StatusChange, retries: number): void {
+function invokeLater(
+  simulation: Simulation,
+  name: string,
+  work: (context: SweepContext) => Promise<unknown>,
+  retries = 0,
+): void {
+  const { agenda } = simulation;
   const again = () => {
-    if (retries < 2)
-      simulation.agenda.at(simulation.agenda.now() + MINUTE * (retries + 1), () =>
-        settle(simulation, execution, change, retries + 1),
-      );
+    if (retries < 2) {
+      agenda.at(agenda.now() + MINUTE * (retries + 1), () => invokeLater(simulation, name, work, retries + 1));
+    }
   };
-  const process = simulation.start({
-    name: `settles ${execution}`,
-    callTimeout: CALL_TIMEOUT,
-    most: MOST,
-    died: again,
-  });
-  settleEnded(change, sweepContext(simulation, process)).then(process.end, (error: unknown) => {
+  const process = simulation.start({ name, callTimeout: CALL_TIMEOUT, most: MOST, died: again });
+  work(sweepContext(simulation, process)).then(process.end, (error: unknown) => {
     simulation.checkError(error, process.name);
     process.end();
     again();

@@ -4,6 +4,7 @@ import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RoundInput } from '../../../../functions/tasks/round-input.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import type { Truth } from './truth.ts';
+import { checkSignals } from './waits.ts';
 import { isWithdrawn, SKEW } from './writes.ts';
 
 /** All attempts of one StartExecution of the endpoint, in ms. */
@@ -47,6 +48,7 @@ export function checkBegin(event: ToolEvent, truth: Truth): void {
   if (known.begun > most) truth.violated(`A tool runs once in a round: ${taskId} round ${round}`);
   const answered = event.name !== 'first' || Object.hasOwn(event.inputResponses, 'sure');
   if (!answered) truth.violated(`A tool that asks first gets answers: ${taskId} round ${round}`);
+  checkSignals(event, truth);
   const { record } = task;
   if (record.round !== round || record.status !== 'working') return;
   const given = answersByName(record);

@@ -1,4 +1,6 @@
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
+import type { StoredSignal } from '../../../../functions/tasks/waits/signals.ts';
 import type { Ran } from '../simulation/tools.ts';
 
 /** What has really happened to a task, beside what its record says. */
@@ -21,7 +23,21 @@ export interface TaskTruth {
   /** It was changed by a write that was on its way when readers began to be told that it had failed. */
   overtaken: boolean;
   readonly rounds: Map<number, RoundTruth>;
+  /** By name: what its runs have stored of their waits. */
+  readonly waits: Map<string, WaitTruth>;
 }
+
+export interface WaitTruth {
+  readonly kind: 'time' | 'link' | 'webhook';
+  /** In ms since the epoch. */
+  readonly until: number;
+  /** What was sent to its URL, or by operators. */
+  readonly sent: Sent[];
+  /** The signal that counts. */
+  stored?: StoredSignal;
+}
+
+export type Sent = Omit<Extract<Signal, { at: number }>, 'at'>;
 
 export interface RoundTruth {
   executions: number;
@@ -39,6 +55,8 @@ export interface Truth {
   /** The first thing that must not happen, if it has. */
   violation(): string | undefined;
   violated(what: string): void;
+  /** Since when nothing goes wrong any more, in ms since the epoch. */
+  calmSince?: number;
 }
 
 export function createTruth(trace: (line: string) => void): Truth {

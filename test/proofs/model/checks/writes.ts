@@ -8,6 +8,7 @@ import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import type { Execution } from '../../../support/engine/executions.ts';
 import { brokenMove } from '../../record-rules.ts';
 import type { RoundTruth, TaskTruth, Truth } from './truth.ts';
+import { checkWaits } from './waits.ts';
 
 export interface RecordWrite {
   readonly before: TaskRecord | undefined;
@@ -47,6 +48,7 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
       'An unfinished task is in the index, until its deadline at the latest',
     );
   }
+  checkWaits(write, task, truth, must);
   if (before === undefined) return;
   const broken = brokenMove(before, after);
   if (broken !== undefined) must(false, broken);
@@ -111,8 +113,15 @@ function checkReason(
       return must(
         after.asked === askFirst
           ? round.executions === 0
-          : round.ran.some((ran) => ran.kind === 'asks' && ran.text === after.asked),
+          : round.ran.some((ran) => ran.kind === 'asks' && ran.text === after.asked && ran.waits === after.waits),
         'Questions are what the tool of this round has asked, or come before it runs',
+      );
+    case 'waiting':
+      return must(
+        before.status === 'input_required'
+          ? before.waits === after.waits
+          : round.ran.some((ran) => ran.kind === 'waits' && ran.text === after.asked && ran.waits === after.waits),
+        'A task waits for what the tool of this round has ended with',
       );
     case 'cancelled':
       return must(task.cancelAsked || before.progressToken === PLAIN, 'A task is cancelled because a client wants it');
@@ -146,7 +155,12 @@ function failureIsTrue(
     case 'No answer came before the deadline':
       return (before.status === 'input_required' || before.round > 1) && past(before.deadlineAt);
     case 'The tool did not finish in time':
-      return before.status === 'working' && past(before.deadlineAt + limits.lateWrite);
+      return (
+        (before.status === 'working' && past(before.deadlineAt + limits.lateWrite)) ||
+        (before.status === 'waiting' && past(before.deadlineAt))
+      );
+    case 'The tool waits in a form that is not valid':
+      return round.ran.some(({ kind }) => kind === 'waits');
     case 'The tool asked for input in a form that is not valid':
       return round.ran.some(({ kind }) => kind === 'asks');
     case 'The client refused elicitation/create':

@@ -1,6 +1,5 @@
 import type { Workflow } from '../../../../functions/engine/ports.ts';
 import { describer } from '../../../../functions/reconciler/describe.ts';
-import { SORT_KEYS } from '../../../../functions/tasks/attributes.ts';
 import { byDocumentClient } from '../../../../functions/tasks/aws/dynamodb.ts';
 import { workflow } from '../../../../functions/tasks/aws/workflow.ts';
 import { asOf, lapse, overdue } from '../../../../functions/tasks/deadlines.ts';
@@ -17,12 +16,14 @@ import { type Execution, MACHINES } from '../../../support/engine/executions.ts'
 import { createTable, type Table, type Update, type Written } from '../../../support/engine/table.ts';
 import { fromItem } from '../../../support/engine/values.ts';
 import { announce } from '../actors/reconciler.ts';
+import { tellStream } from '../actors/stream.ts';
 import { ASK_FIRST, manifest, toolWorkflow } from '../actors/tools.ts';
 import { checkBegin, checkExecution } from '../checks/starts.ts';
 import { createTruth, type TaskTruth, type Truth } from '../checks/truth.ts';
 import { checkWrite, SKEW } from '../checks/writes.ts';
 import type { Scenario } from '../scenario.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
+import { describe, isBeside } from './describe.ts';
 import { type Faults, type Life, type Process, startProcess } from './process.ts';
 import { createStepFunctions, machineOf, type StepFunctions } from './step-functions.ts';
 import { toolFunction } from './tools.ts';
@@ -33,7 +34,7 @@ export interface Services {
   readonly workflow: Workflow;
   readonly describe: ReturnType<typeof describer>;
 }
-export type Owner = 'endpoint' | 'reconciler' | 'tool';
+export type Owner = 'endpoint' | 'reconciler' | 'tool' | 'signals' | 'operator';
 
 /** What a seeded bug can put in the place of a part; as it is, a part is the real one. */
 export interface Parts {
@@ -97,7 +98,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
 
   const table = parts.table(createTable(agenda.now, (write) => wrote(write)));
   const wrote = ({ key, before, after }: Written) => {
-    note(`  ${key}: ${describe(after)}`);
+    note(`  ${key}: ${describe(after, T0)}`);
     if (isBeside(after)) return;
     const record = fromItem(after) as unknown as TaskRecord;
     const task = truth.task(record.taskId) ?? newTruth(record);
@@ -107,6 +108,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
     checkWrite(write, task, truth);
     task.record = record;
     task.history.push({ order: ++order, record });
+    tellStream({ before, after }, simulation);
   };
   const newTruth = (record: TaskRecord) => {
     const task: TaskTruth = {
@@ -119,6 +121,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
       startFailed: false,
       overtaken: false,
       rounds: new Map(),
+      waits: new Map(),
     };
     truth.tasks.set(record.taskId, task);
     // Time that passes until something happens also stops where what has happened begins to look different.
@@ -180,6 +183,7 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
         return truth.round(event.task?.taskId ?? '', event.task?.round ?? 0)?.begun ?? 0;
       },
       ended: (event, ran) => void roundOf(event)?.ran.push(ran),
+      waits: ({ task }) => truth.task(task?.taskId ?? '')?.waits ?? new Map(),
       failed: (event, reason) => void roundOf(event)?.failures.push(reason),
       async reports(event) {
         const { task } = event;
@@ -271,21 +275,4 @@ export function createSimulation(scenario: Scenario, parts: Parts, trace: (line:
     },
   };
   return simulation;
-}
-
-/** No record: what lies beside the tasks of an owner, or what a run reports. */
-const isBeside = (item: Written['after']): boolean =>
-  String(item.taskId?.S).startsWith('#') || String(item.owner?.S).startsWith('progress#');
-
-/** A record in a line of the trace. */
-function describe(item: Written['after']): string {
-  const of = (name: string) => Object.values(item[name] ?? {})[0];
-  if (String(item.taskId?.S).startsWith(SORT_KEYS.slots)) {
-    return `${(of('taken') as string[] | undefined)?.length ?? 0} slots taken`;
-  }
-  if (String(item.taskId?.S).startsWith('#')) return JSON.stringify(fromItem(item));
-  if (isBeside(item)) return `round ${of('round')} reports ${of('statusMessage')}`;
-  const due = of('dueAt') === undefined ? '' : ` due ${(Number(of('dueAt')) - T0) / 1_000}`;
-  const answers = Object.keys((of('inputResponses') as object | undefined) ?? {}).join(' ');
-  return `${of('status')} round ${of('round')}${due} ${answers} ${of('statusMessage') ?? ''} ${of('result') ?? ''}`;
 }

@@ -1,15 +1,19 @@
-import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
+import type { ToolEvent, Wait } from '../../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../../functions/tool/envelope.ts';
+import { EndedRound } from '../../../../functions/tool/waits/round-end.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
+import type { WaitTruth } from '../checks/truth.ts';
 import type { Outcome } from '../scenario.ts';
 import type { Agenda } from './agenda.ts';
 import type { Draw } from './draw.ts';
 import type { Faults } from './process.ts';
+import { storeWaits, waitsOfRun } from './tool-waits.ts';
 
 /** How a run of the tool ended. */
 export type Ran =
   | { readonly kind: 'result'; readonly text: string; readonly isError: boolean }
-  | { readonly kind: 'asks'; readonly text: string }
+  | { readonly kind: 'asks'; readonly text: string; readonly waits?: string }
+  | { readonly kind: 'waits'; readonly text: string; readonly waits: string }
   /** `reason`: what the task will have failed with. */
   | { readonly kind: 'fails'; readonly reason: string };
 
@@ -19,6 +23,8 @@ export interface ToolWatcher {
   ended(event: ToolEvent, ran: Ran): void;
   /** No run was started, or it is not known. */
   failed(event: ToolEvent, reason: string): void;
+  /** What the runs of its task have stored of their waits. */
+  waits(event: ToolEvent): Map<string, WaitTruth>;
   /** The tool reports how far it is. */
   reports(event: ToolEvent): Promise<void>;
 }
@@ -48,16 +54,20 @@ export function toolFunction(
       const end = (ran: Ran) => {
         watcher.ended(event, ran);
         if (ran.kind === 'fails') return reject(new StatesError(ran.reason, '{"errorMessage":"a secret"}'));
-        return resolve({ StatusCode: 200, Payload: enveloped(event, JSON.parse(ran.text)) });
+        return resolve({ StatusCode: 200, Payload: enveloped(event, returned(ran)) });
       };
       const run = (fault: Fault) => {
         const attempt = watcher.begins(event);
         const planned = planOf(event, plans);
+        const waits = watcher.waits(event);
+        for (const { until } of storeWaits(event, plans[planIndex(event)] ?? [], waits, agenda.now())) {
+          for (const ms of [-1_000, 1_000]) agenda.at(until + ms, () => {});
+        }
         if (planned === 'never') return;
         const ends = () => {
           if (fault === 'unheard') return fail('Lambda.SdkClientException');
           if (planned === 'too large') return fail('States.DataLimitExceeded');
-          return end(outcomeOf(planned, event, attempt));
+          return end(outcomeOf(planned, event, attempt, waitsOfRun(planned, event, waits, agenda.now())));
         };
         agenda.add({
           label: `${name} works`,
@@ -91,18 +101,38 @@ function faultOf(draw: Draw, { rate }: Faults): Fault {
 }
 
 function planOf(event: ToolEvent, plans: readonly (readonly Outcome[])[]): Outcome {
-  const { plan } = event.arguments as { plan: number };
   // A tool that asks first runs from round 2 on where its questions were the task's.
-  return plans[plan]?.[(event.task?.round ?? 1) - 1] ?? 'text';
+  return plans[planIndex(event)]?.[(event.task?.round ?? 1) - 1] ?? 'text';
 }
 
-function outcomeOf(planned: Outcome, event: ToolEvent, attempt: number): Ran {
+const planIndex = (event: ToolEvent): number => (event.arguments as { plan: number }).plan;
+
+/** What the function returns. */
+function returned({ text, ...ran }: Exclude<Ran, { kind: 'fails' }>) {
+  const value = JSON.parse(text);
+  if (!('waits' in ran) || ran.waits === undefined) return value;
+  const { inputRequests: questions, requestState } = value;
+  return new EndedRound({ ...(questions && { questions }), waits: JSON.parse(ran.waits) }, requestState);
+}
+
+function outcomeOf(
+  planned: Outcome,
+  event: ToolEvent,
+  attempt: number,
+  waits: Readonly<Record<string, Wait>> | undefined,
+): Ran {
   const said = `round ${event.task?.round} attempt ${attempt}`;
+  const waited = waits && { waits: JSON.stringify(waits) };
   const asks = (inputRequests: object): Ran => ({
     kind: 'asks',
     text: JSON.stringify({ inputRequests, requestState: said }),
+    ...waited,
   });
+  if (waited && planned !== 'asks and waits') {
+    return { kind: 'waits', text: JSON.stringify({ requestState: said }), ...waited };
+  }
   switch (planned) {
+    case 'asks and waits':
     case 'asks':
       return asks({ a: question });
     case 'asks twice':
