@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { methods } from '../../../functions/mcp/methods/index.ts';
-import { useCloud } from '../../support/cloud.ts';
-import { type Cost, worstCosts } from './worst.ts';
+import { useAssembly, useCloud } from '../../support/cloud.ts';
+import type { Cost } from './meter.ts';
+import { resourceCosts } from './resources.ts';
+import { worstCosts } from './worst.ts';
 
 /** The table of docs/limits.md: by method and revision, the most that a request can cost. */
 function bounds(): Map<string, Cost> {
@@ -24,15 +26,16 @@ function bounds(): Map<string, Cost> {
 }
 
 const logged = { bytes: 0 };
-const cloud = useCloud('brief', {
-  onLog(source, line) {
-    if (source.includes('ServerEndpoint')) logged.bytes += Buffer.byteLength(line) + 1;
-  },
-});
+const onLog = (source: string, line: string) => {
+  if (source.includes('ServerEndpoint')) logged.bytes += Buffer.byteLength(line) + 1;
+};
+const cloud = useCloud('brief', { onLog });
+const withFiles = useCloud('assembly', { assembly: useAssembly('test/cloud/files/app.ts'), onLog });
 let costs = new Map<string, Cost>();
 beforeAll(async () => {
-  costs = await worstCosts(cloud(), () => logged.bytes);
-}, 600_000);
+  const bytes = () => logged.bytes;
+  costs = new Map([...(await resourceCosts(withFiles(), bytes)), ...(await worstCosts(cloud(), bytes))]);
+});
 
 describe('the most that one request can cost', () => {
   const known = bounds();

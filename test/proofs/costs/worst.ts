@@ -1,26 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Cloud } from '../../../local/cloud.ts';
-import { unitsSince } from '../../bench/units/meter.ts';
 import { legacySession, modernMessage, modernRequest, POSTED, poll, runTask } from '../../support/clients.ts';
+import { type Cost, LINES, meterOf } from './meter.ts';
 import { statesOf } from './states.ts';
-
-/** The costs of one request. */
-export interface Cost {
-  /** Read units of DynamoDB; of one read if the request is held. */
-  readonly read: number;
-  /** Write units, including the indexes. */
-  readonly write: number;
-  /** Bytes of log. */
-  readonly log: number;
-  /** Bytes of the answer. */
-  readonly out: number;
-}
-
-interface Request {
-  readonly body: unknown;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-}
 
 const OPEN = 100;
 const FINISHED = 50;
@@ -29,15 +12,8 @@ const AT_ONCE = 5;
 const LARGE = 240_000;
 const ASKED = 100_000;
 const FORM = { requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } } };
-/** A container writes its lines while and after it answers. */
-const LINES = 300;
 /** A request that is held for the second of the app reads at its begin and at its end. */
 const HELD = 2;
-/** A notification, and the answer to a question, get none. */
-const expectsAnswer = (body: unknown): boolean => {
-  const { id, method } = body as { readonly id?: unknown; readonly method?: string };
-  return id !== undefined && method !== undefined;
-};
 const RANDOM = 'abcdefgh'.repeat(5).slice(0, 33);
 
 /**
@@ -48,34 +24,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const url = `${cloud.url}/mcp`;
   const costs = new Map<string, Cost>();
 
-  /** Adds the cost of a request if it is the highest of its row. */
-  async function add(row: string, { body, headers }: Request, reads = 1, method = 'POST') {
-    const [mark, before] = [cloud.calls.mark(), logged()];
-    const all = Object.entries({ ...POSTED, ...headers }).filter(
-      (one): one is [string, string] => one[1] !== undefined,
-    );
-    const response = await fetch(url, {
-      method,
-      headers: all,
-      ...(method === 'POST' && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (response.status !== (method === 'POST' && !expectsAnswer(body) ? 202 : 200)) {
-      throw new Error(`${row}: ${response.status} ${text.slice(0, 500)}`);
-    }
-    await sleep(LINES);
-    const { read, write, index } = unitsSince(cloud, mark, 'endpoint');
-    const now: Cost = {
-      read: read / reads,
-      write: write + index,
-      log: logged() - before,
-      out: Buffer.byteLength(text),
-    };
-    const known = costs.get(row) ?? { read: 0, write: 0, log: 0, out: 0 };
-    const most = (name: keyof Cost) => Math.max(known[name], now[name]);
-    costs.set(row, { read: most('read'), write: most('write'), log: most('log'), out: most('out') });
-    return text;
-  }
+  const add = meterOf(cloud, logged, costs);
   const modern = (method: string, params: Record<string, unknown> = {}, capabilities?: object, reads?: number) =>
     add(`${method}, 2026-07-28`, modernMessage(method, params, capabilities && { capabilities }), reads);
   const session = await legacySession(url);
