@@ -111,7 +111,7 @@ export const bugs = {
   'waits that never end': {
     kind: 'stuck',
     file: isCode,
-    plant: (text) => text.replace(/(\.signalled\))<=([\w$]+)/, '$1<0*$2'),
+    plant: (text) => text.replace(/(!==void 0&&[\w$]+\([\w$]+\))<=([\w$]+\})/, '$1<0*$2'),
   },
   /** A later signal counts, too. */
   'signals that replace another': {
