@@ -267,7 +267,7 @@ test('a sender whose write was answered too late learns that it counted, after t
   });
 });
 
-test('a deployment during a wait: the next round runs where its tool is then, or not until the tool is back', async () => {
+test('a deployment during a wait: the next round runs where its tool is then, or once it is back', async () => {
   const { waits, context, stored, pass } = setup();
   waits({ night: { kind: 'time', until } });
   pass(DAY);

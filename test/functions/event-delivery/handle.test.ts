@@ -170,7 +170,7 @@ test('an event of a quiet owner is not held, nor one of a subscription without a
   expect(hidden).toEqual([]);
 });
 
-test('no request for a repeat of an event that was delivered, or that the token may not see any more', async () => {
+test('no request for an event that was delivered before, or that the token may no longer see', async () => {
   const { state, posts, receive } = createDelivery(unheld);
   state.subscription = { ...subscription, deliveredTo: 'p1', scopes: ['tasks'] };
   expect(await receive()).toEqual([true]);

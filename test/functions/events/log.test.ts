@@ -117,7 +117,7 @@ test('delivery reads an event while it is not in the log yet: its message comes 
 
 const SUB = { ownerKey: OWNER, id: 'sub', createdAt: START };
 
-test('the watermark of a subscription only moves forward, and a delivery that works ends its failure', async () => {
+test('the watermark of a subscription only moves forward; a delivery that works ends its failure', async () => {
   const { store, subscribe, clock } = eventsInMemory();
   await subscribe('sub');
   await store.failed(SUB, 'timeout', 5);
@@ -159,7 +159,7 @@ test('an attempt that ends after its subscription was begun again leaves no trac
   expect(now).not.toHaveProperty('lastDeliveryAt');
 });
 
-test('a subscription that is ended and begun again from a cursor gets again what the queue has just had', async () => {
+test('a subscription that begins again from a cursor gets again what the queue has just had', async () => {
   const { clock, writer, subscribe, queue, items } = eventsInMemory();
   const { deliveredTo } = await subscribe('sub');
   for (const n of [1, 2]) await writer().append(OWNER, event(n));

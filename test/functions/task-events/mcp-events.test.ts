@@ -52,7 +52,7 @@ test('the tasks of an anonymous caller have no events: no client can have subscr
   expect((await told(anonymous)).all).toEqual([]);
 });
 
-test('what could not be published comes again with all that follow it, and owners do not wait for each other', async () => {
+test('what could not be published comes again, with all after it; other owners do not wait', async () => {
   const line = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const task = (taskId: string, owner = 'owner#ann') => change({ ...fresh, taskId, owner }, cancel(T0 + 9));
   const writes = [task('a'), task('b'), task('c', 'owner#bob'), task('d')];

@@ -263,7 +263,7 @@ test('an owner has 100 live subscriptions at most; one that lapsed makes room (H
   expect((await subscribe()).result).toMatchObject({ truncated: false });
 });
 
-test('a subscription that waits for its receiver while others begin counts against the limit (H-06)', async () => {
+test('a subscription that waits for its receiver meanwhile counts against the limit (H-06)', async () => {
   const { call, subscription, items, receiver, asked } = eventsServer();
   const { promise, resolve } = Promise.withResolvers<void>();
   receiver.waits = promise;

@@ -125,7 +125,7 @@ describe('what a run does beside an open wait', () => {
     expect((await next()).result).toEqual([1, 2, 3]);
   });
 
-  test('ends when the time of the function is nearly over, also in a step that awaits what waits outside', async () => {
+  test('ends when the time of the function is nearly over, also in a step that awaits a wait', async () => {
     const { next, clock } = waitingTask(async (task) => {
       const night = task.sleep('night', { hours: 8 });
       return task.step('work', () => night.then(() => 'slept'));

@@ -85,9 +85,7 @@ test.each([
   },
 );
 
-test('row 25: one of two waits is over, and a signal for the other comes while the next round works', async ({
-  task,
-}) => {
+test('row 25: one of two waits is over; the other gets its signal while the next round works', async ({ task }) => {
   const both = { a: LINK, b: { kind: 'webhook', in: 2 * DAY } };
   const taskId = await start('waits', { rounds: [both, { b: both.b }] });
   await expect.poll(async () => (await stored(taskId)).status).toBe('waiting');
