@@ -113,7 +113,7 @@ function httpRequest(event: APIGatewayProxyEvent, { auth }: Manifest): HttpReque
  * base path. A server on this machine has a port, and no TLS.
  */
 function urlOf({ requestContext, headers }: APIGatewayProxyEvent): string {
-  const { domainName = '', path } = requestContext;
+  const { domainName = '', path = '' } = requestContext;
   const isLoopback = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(domainName);
   const origin = isLoopback ? `http://${headers.Host ?? headers.host}` : `https://${domainName}`;
   return `${origin}${path.replace(/\/mcp\/?$/, '')}`;

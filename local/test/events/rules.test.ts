@@ -73,11 +73,6 @@ describe('a rule is refused at start', () => {
     await expect(start({ Fn: functionResource('code'), Bus, Rule: made })).rejects.toThrow(message);
   });
 
-  test('for a queue that keeps an order', async () => {
-    const Queue = { Type: 'AWS::SQS::Queue', Properties: { FifoQueue: true } };
-    await expect(start({ Queue })).rejects.toThrow('the property FifoQueue of AWS::SQS::Queue');
-  });
-
   const config = (properties: object) => ({
     Fn: functionResource('code'),
     Config: {

@@ -17,7 +17,7 @@ const event = (attempt: number) => ({
     arguments: { n: 9007199254740991 },
     task: {
       ...{ taskId: 't', owner: 'o', table: 'tasks', results: 'results', round: 2, attempt },
-      ...{ deadline: execution.deadlineAt, envelope: 1 },
+      ...{ deadline: execution.deadlineAt, envelope: 1, maxTtl: '?' },
     },
     accepts: ['elicitation/create'],
     inputResponses: { a: { action: 'accept' } },

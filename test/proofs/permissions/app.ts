@@ -39,6 +39,7 @@ const definition = {
 const stateMachine = new StateMachine(stack, 'Machine', {
   definitionBody: DefinitionBody.fromString(JSON.stringify(definition)),
 });
+server.addToolFile('files', 'test/proofs/permissions/files.ts', { timeout: Duration.seconds(60) });
 server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });
 
 // There are two operators: one with the read policy, one with all policies.

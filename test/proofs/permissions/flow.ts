@@ -35,7 +35,20 @@ export async function everything({
     // Good for all the time that the clock is moved by.
     const headers = { authorization: `Bearer ${issuer.token({ exp: Math.floor(Date.now() / 1_000) + 36_000 })}` };
     const deployed = { cloud, url: `${cloud.url}/mcp`, headers, lines, until: untilIn(cloud, lines) };
-    for (const part of [door, direct, tasks, operators, signals, logs, machines, sessions, rotation, repairs, lost])
+    for (const part of [
+      door,
+      direct,
+      tasks,
+      files,
+      operators,
+      signals,
+      logs,
+      machines,
+      sessions,
+      rotation,
+      repairs,
+      lost,
+    ])
       await part(deployed);
     return cloud.permissions.unused();
   } finally {
@@ -93,6 +106,15 @@ async function tasks(deployed: Deployed): Promise<void> {
   // A tool goes on without these permissions, and logs that it lacks them.
   const denied = deployed.lines.find((line) => /(?:read|write)_denied/.test(line));
   if (denied !== undefined) throw new Error(`a tool cannot read its task, or report on it: ${denied}`);
+}
+
+/** A file of a task, by its link, and by the list of the owner's. */
+async function files(deployed: Deployed): Promise<void> {
+  const { result } = await reaches(deployed, await start(deployed, 'files', {}), 'completed');
+  const file = await fetch(String(result.content[0].uri).replace(/^https:.*?\/v1/, deployed.cloud.url));
+  if (file.status !== 200 || (await file.text()) !== 'x') throw new Error(`a file: ${file.status}`);
+  const { resources } = await ask(deployed, 'resources/list', {});
+  if (resources.length !== 1) throw new Error(`a list of files: ${JSON.stringify(resources)}`);
 }
 
 /** Each verb of `mcp-task-server tasks`, with the rights that it needs. */

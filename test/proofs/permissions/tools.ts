@@ -26,8 +26,9 @@ export async function handler(event: ToolEvent): Promise<unknown> {
   if (args.twice === true && inputResponses.surer === undefined) {
     return { inputRequests: { surer: question }, requestState: 'x'.repeat(3_000) } as ToolReturn;
   }
-  if (args.link === true && task?.round === 1) {
+  if (args.link === true && task !== undefined && event.signals?.second === undefined) {
     const until = task.deadline;
+    if (task.round > 1) return { mcpTask: 1, text: '{}', waits: { second: { kind: 'link', until } } };
     // Too large for an item of the journal.
     const params = { ...question.params, message: `Really? ${'x'.repeat(5_000)}` };
     const asked = { kind: 'link', until, question: { ...question, params } };
