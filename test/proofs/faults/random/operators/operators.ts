@@ -62,7 +62,7 @@ const END = 12;
 /** For a client that has not got the id of its task, in ms. */
 const WAITS = 500;
 const PAUSE_MS = 20;
-const TWIN_MS = 400;
+const TWIN_MS = 1_500;
 /** At most so many tasks are run again. */
 const RERUNS = 8;
 /** Acts a second: no pause between them. */
