@@ -3,6 +3,7 @@ import { fileKey } from '../../tasks/files/file.ts';
 import { listPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
+import { openCursor } from '../read/cursor.ts';
 import { placeOf, urlOf } from '../read/links.ts';
 import { readTask, visible } from '../read/read.ts';
 import { resource, resourceContents } from '../wire/resources.ts';
@@ -14,15 +15,7 @@ export const resourcesList: Method = async ({ params, principal, wire }, server)
   // Each of its tasks has another owner.
   if (owner === undefined) return wire.result({ resources: [], ...wire.uncached });
   const purpose = `files:${owner}`;
-  let after: string | undefined;
-  if (params.cursor !== undefined) {
-    const opened = typeof params.cursor === 'string' ? await server.signer.open(purpose, params.cursor) : undefined;
-    if (typeof opened !== 'string') {
-      server.audit('denied', { owner, reason: 'cursor' });
-      throw new InvalidParams('cursor is not one of this list');
-    }
-    after = opened;
-  }
+  const after = await openCursor({ params }, { purpose, owner }, server);
   const { files, last } = await server.files.listFiles(owner, limits.files.page, after);
   const keys = [...new Map(files.map(({ taskId }) => [taskId, { owner, taskId }])).values()];
   const readAt = server.now();

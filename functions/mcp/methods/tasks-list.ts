@@ -2,6 +2,7 @@ import { InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
+import { openCursor } from '../read/cursor.ts';
 import { withPreviewLink } from '../read/links.ts';
 import { view, visible } from '../read/read.ts';
 
@@ -12,15 +13,7 @@ export const tasksList: Method = async ({ params, principal, wire }, server) => 
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
   pollLimit.countList(principal);
   const purpose = `cursor:${owner}`;
-  let after: string | undefined;
-  if (params.cursor !== undefined) {
-    const opened = typeof params.cursor === 'string' ? await server.signer.open(purpose, params.cursor) : undefined;
-    if (typeof opened !== 'string') {
-      server.audit('denied', { owner, reason: 'cursor' });
-      throw new InvalidParams('cursor is not one of this list');
-    }
-    after = opened;
-  }
+  const after = await openCursor({ params }, { purpose, owner }, server);
   const readAt = server.now();
   const page = await server.store.list(owner, limits.listPage, after);
   const seen = visible(principal, page.tasks, readAt, server);

@@ -134,7 +134,7 @@ describe('error codes', () => {
     const root = new URL('../../../../', import.meta.url);
     const files = ['functions/', 'lib/'].flatMap((folder) =>
       readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
-        // The codes of MCP Events are those of its drafts (docs/protocol.md, H-02).
+        // The drafts of MCP Events name other codes (docs/protocol.md, H-02).
         .filter((name) => /\.(ts|jsonata|json)$/.test(name) && name !== 'mcp/events/errors.ts')
         .map((name) => new URL(folder + name, root)),
     );

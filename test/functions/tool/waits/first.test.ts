@@ -12,12 +12,12 @@ const within = { within: { days: 3 } };
 const yes: Signal = { action: 'accept', content: { ok: true }, at: 5 };
 const LINK = { kind: 'link', until: NOON + 3 * DAY } as const;
 
-/** Races an answer with a patience of an hour, then sleeps a night, and says who came first. */
-const patient = async (task: Task, steps: string[] = []) => {
+/** Waits for an answer, or for an hour, whichever comes first. Then it sleeps for a night, and returns what came first. */
+const raced = async (task: Task, steps: string[] = []) => {
   const link = await task.link('approval', ask, within);
   const first = await Promise.race([
     link.answer().then(({ action }) => `answer ${action}`),
-    task.sleep('patience', { hours: 1 }).then(() => 'patience'),
+    task.sleep('an hour', { hours: 1 }).then(() => 'an hour'),
   ]);
   await task.step('note', () => void steps.push(first));
   await task.sleep('night', { hours: 8 });
@@ -27,16 +27,16 @@ const patient = async (task: Task, steps: string[] = []) => {
 describe('a race of waits', () => {
   test('ends with the first: the code goes on while the other wait is open', async () => {
     const steps: string[] = [];
-    const { next, clock } = waitingTask((task) => patient(task, steps));
-    expect((await next({}, onServer)).waits).toEqual({ approval: LINK, patience: time(NOON + 60 * MINUTE) });
+    const { next, clock } = waitingTask((task) => raced(task, steps));
+    expect((await next({}, onServer)).waits).toEqual({ approval: LINK, 'an hour': time(NOON + 60 * MINUTE) });
     clock.time += 60 * MINUTE;
     const { waits } = await next({}, onServer);
-    expect([steps, Object.keys(waits ?? {})]).toEqual([['patience'], ['night', 'approval']]);
+    expect([steps, Object.keys(waits ?? {})]).toEqual([['an hour'], ['night', 'approval']]);
   });
 
   test('ends the same in every later run, whatever comes after it', async () => {
     const steps: string[] = [];
-    const { next, clock } = waitingTask((task) => patient(task, steps));
+    const { next, clock } = waitingTask((task) => raced(task, steps));
     let requestState: unknown = null;
     const round = async (more: object = {}) => {
       const ended = (await next({ requestState, ...more }, onServer)) as { requestState?: unknown; result?: unknown };
@@ -49,19 +49,19 @@ describe('a race of waits', () => {
     // The answer comes in the night, after the race.
     await round({ signals: { approval: yes } });
     clock.time += DAY;
-    expect(await round({ signals: { approval: yes } })).toEqual({ result: 'patience' });
-    expect(steps).toEqual(['patience']);
+    expect(await round({ signals: { approval: yes } })).toEqual({ result: 'an hour' });
+    expect(steps).toEqual(['an hour']);
   });
 
   test('ends with an answer that comes first', async () => {
-    const { next } = waitingTask((task) => patient(task));
+    const { next } = waitingTask((task) => raced(task));
     await next({}, onServer);
     expect((await next({ signals: { approval: yes } }, onServer)).waits).toHaveProperty('night');
   });
 
   test('is played by runTool in the same way', async () => {
-    const tool = toolOf((task) => patient(task));
-    expect((await runTool(tool, {}, { signals: { approval: 'timeout' } })).result).toBe('patience');
+    const tool = toolOf((task) => raced(task));
+    expect((await runTool(tool, {}, { signals: { approval: 'timeout' } })).result).toBe('an hour');
     const answered = await runTool(tool, {}, { signals: { approval: { action: 'decline' } } });
     expect(answered.result).toBe('answer decline');
   });
