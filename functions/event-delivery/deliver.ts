@@ -12,7 +12,7 @@ export interface DeliveryContext {
   readonly hold: Hold | undefined;
   /** In ms since the epoch. */
   readonly now: () => number;
-  /** Of each attempt. */
+  /** Measures each attempt. */
   readonly measure: (attempt: Attempt) => void;
 }
 

@@ -8,10 +8,10 @@ export type EventName = (typeof EVENT_NAMES)[number];
 export interface DeliveryMessage {
   readonly ownerKey: string;
   readonly subscriptionId: string;
-  /** Of the subscription: one that is begun again has the same id, and gets again what it asks for. */
+  /** When the subscription began. One that begins again has the same id, and gets again what it asks for. */
   readonly createdAt: number;
   readonly eventId: string;
-  /** Of the event in the log of its owner. */
+  /** Where the event is in the log of its owner. */
   readonly position: string;
 }
 
@@ -40,7 +40,7 @@ export interface Subscription {
   readonly hold?: boolean;
   /** Scopes that the token of the last subscribe had. */
   readonly scopes?: readonly string[];
-  /** Of the first failed attempt since the last that worked. */
+  /** When the first attempt failed after the last that worked. */
   readonly failedSince?: number;
   readonly lastError?: DeliveryError;
   readonly lastDeliveryAt?: number;

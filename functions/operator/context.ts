@@ -40,7 +40,7 @@ export interface ServerFacts {
 /** What one operator did to one task, and why. */
 export interface Act {
   readonly act: 'cancel' | 'fail' | 'answer' | 'rerun' | 'unsubscribe';
-  /** Of `unsubscribe`: the id of the subscription. */
+  /** The id of the subscription, for `unsubscribe`. */
   readonly taskId: string;
   readonly owner: string;
   readonly tool: string;

@@ -198,7 +198,7 @@ export const limits = {
     url: 2_000,
     /** How often a container notes the last request of an owner, and of how many owners it knows that. */
     seen: { every: 10 * SECOND, owners: 1_000 },
-    /** Of so many last events the log knows the ids, so that a repeat gets no second entry. */
+    /** How many of the last events the log knows by their ids, so that a repeat gets no second entry. */
     recent: 25,
   },
   /** Calls of an owner that are stored as refused tasks, and the time in which they count. */

@@ -88,7 +88,7 @@ export interface MatchedSubscription {
   readonly createdAt: number;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Of the token of its last `events/subscribe`. */
+  /** The scopes that the token of its last `events/subscribe` had. */
   readonly scopes: readonly string[];
   readonly refreshBefore: number;
   /** The log has its start: events after that are sent. */

@@ -21,5 +21,5 @@ const none = async (): Promise<never> => {
   throw new Error('A call without a task has no files');
 };
 
-/** Of a call without a task. */
+/** The port for a call without a task. */
 export const noFiles: FilesPort = { read: none, upload: none, add: none };

@@ -5,7 +5,7 @@ import { isDenied, storeOf } from '../run-store.ts';
 import type { FilesPort } from './port.ts';
 
 const buckets = new Map<string, FileUploads>();
-/** Of one part, in ms. */
+/** Timeout of one part, in milliseconds. */
 const REQUEST = { requestTimeout: 60_000, attempts: 4 };
 
 /** The files in Lambda: their content in S3, a note of each in the table. */

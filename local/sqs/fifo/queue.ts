@@ -20,7 +20,7 @@ export interface FifoMessage extends QueueMessage {
   received: number;
   firstReceivedAt?: number;
   receivedAt?: number;
-  /** Of the last receipt. */
+  /** The id of the last receipt. */
   handle?: string;
   /** It is in flight until then. */
   visibleAt: number;

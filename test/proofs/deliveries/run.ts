@@ -17,7 +17,7 @@ export const T0 = 1_700_000_000_000;
 export const OWNER = 'owner#ann';
 const SECOND = 1_000;
 const DAY = 86_400_000;
-/** Of a received message: six times the timeout of the function. */
+/** How long a received message is hidden: six times the timeout of the function. */
 export const VISIBILITY = 180 * SECOND;
 export const HOLD = { quiet: 90 * SECOND, most: 300 * SECOND };
 

@@ -11,7 +11,7 @@ const DEFINED: Readonly<Record<Era, ReadonlyMap<unknown, string>>> = {
     [-32022, 'UnsupportedProtocolVersionError'],
   ]),
 };
-/** Of MCP Events, whose two drafts have different codes: for its methods only. */
+/** Codes for the methods of MCP Events only. Its two drafts have different ones. */
 const EVENTS: readonly unknown[] = [-32011, -32012, -32013, -32014, -32015, -32023, -32024, -32025, -32026, -32027];
 /** Errors that may come before a body is read: they may lack the id. */
 const BEFORE_THE_ID: readonly unknown[] = [-32700, -32600];
