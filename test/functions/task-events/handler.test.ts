@@ -19,7 +19,12 @@ vi.hoisted(() =>
     ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'k', AWS_SECRET_ACCESS_KEY: 's' },
   }),
 );
-afterEach(() => vi.restoreAllMocks());
+// Files share a process: without their ends, these mocks answer the requests of other files.
+const mocks: { restore(): void }[] = [];
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const mock of mocks.splice(0)) mock.restore();
+});
 
 const key = { owner: 'owner#ann', taskId: 't' };
 const outcome = { ...key, round: 1, text: '1', isError: false, asks: false };
@@ -30,6 +35,7 @@ test('a change of the table goes to the bus, and an audit line and a metric to t
   const bus = mockClient(EventBridgeClient)
     .on(PutEventsCommand)
     .resolves({ Entries: [{ EventId: '1' }] });
+  mocks.push(bus);
   const fresh = create(key, { tool: 'echo', ttl: 1_000, timeout: 600_000, accepts: [], legacy: false }, 1);
   const change = { Records: [streamRecord(undefined, fresh, 1, Date.now())] };
   expect(await handler(change)).toEqual({ batchItemFailures: [] });
@@ -47,6 +53,7 @@ test('an outcome that is not written fails with the name of its error, no text o
   const error = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const failure = Object.assign(new Error('planted-secret'), { name: 'ThrottlingException' });
   const table = mockClient(DynamoDBDocumentClient).on(GetCommand).rejectsOnce(failure).resolves({});
+  mocks.push(table);
   const failing = handler({ outcome });
   await expect(failing).rejects.toMatchObject({ name: 'ThrottlingException' });
   await expect(failing).rejects.toThrow('The outcome was not written: see outcome_failed in the log');

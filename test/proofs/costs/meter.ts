@@ -20,6 +20,13 @@ interface Request {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
+/** How often a request reads. */
+export type Reads = number | 'count';
+const progressReads = (cloud: Cloud, mark: number): number =>
+  cloud.calls
+    .since(mark)
+    .filter(({ operation, input }) => operation === 'GetItem' && /"progress#/.test(JSON.stringify(input))).length;
+
 /** A container writes its lines while and after it answers. */
 export const LINES = 300;
 /** A notification, and the answer to a question, get none. */
@@ -29,11 +36,11 @@ const expectsAnswer = (body: unknown): boolean => {
 };
 /**
  * Sends a request, and adds its cost to its row if it is the highest. `logged` counts the bytes that the endpoint has logged so
- * far. `reads`: how often a request that is held reads.
+ * far. `reads`: how often a request that is held reads. `count`: it reads until its task has ended, and each time the progress, too.
  */
 export function meterOf(cloud: Cloud, logged: () => number, costs: Map<string, Cost>) {
   const url = `${cloud.url}/mcp`;
-  return async (row: string, { body, headers }: Request, reads = 1, method = 'POST'): Promise<string> => {
+  return async (row: string, { body, headers }: Request, reads: Reads = 1, method = 'POST'): Promise<string> => {
     const [mark, before] = [cloud.calls.mark(), logged()];
     const all = Object.entries({ ...POSTED, ...headers }).filter(
       (one): one is [string, string] => one[1] !== undefined,
@@ -50,7 +57,7 @@ export function meterOf(cloud: Cloud, logged: () => number, costs: Map<string, C
     await sleep(LINES);
     const { read, write, index } = unitsSince(cloud, mark, 'endpoint');
     const now: Cost = {
-      read: read / reads,
+      read: read / (reads === 'count' ? progressReads(cloud, mark) : reads),
       write: write + index,
       log: logged() - before,
       out: Buffer.byteLength(text),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Cloud } from '../../../local/cloud.ts';
 import { legacySession, modernMessage, modernRequest, POSTED, poll, runTask } from '../../support/clients.ts';
-import { type Cost, LINES, meterOf } from './meter.ts';
+import { type Cost, LINES, meterOf, type Reads } from './meter.ts';
 import { statesOf } from './states.ts';
 
 const OPEN = 100;
@@ -30,7 +30,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const session = await legacySession(url);
   const states = statesOf(cloud);
   let id = 1_000;
-  const legacy = (method: string, params: object = {}, from = session, reads = 1) =>
+  const legacy = (method: string, params: object = {}, from = session, reads: Reads = 1) =>
     add(`${method}, 2025-11-25`, { body: { jsonrpc: '2.0', id: id++, method, params }, headers: from.headers }, reads);
   const called = async (name: string, args: object, from = session): Promise<string> =>
     (await from.request('tools/call', { name, arguments: args, task: {} })).body.result.task.taskId;
@@ -104,7 +104,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   for (const taskId of lost) await until(taskId, (status) => status === 'input_required', busy);
   await states.crash(lost);
   await legacy('tasks/get', { taskId: lost[0] }, busy);
-  await legacy('tasks/result', { taskId: lost[1] }, busy);
+  await legacy('tasks/result', { taskId: lost[1] }, busy, 'count');
   await legacy('tools/call', { name: 'get_task_result', arguments: { taskId: lost[2] } }, busy);
 
   // Questions with large input, and the largest answer.
