@@ -55,6 +55,7 @@ export class SigningKey extends Construct {
       // Two deployments in a row would be two rotations: signatures of the first key would be invalid.
       rotateImmediatelyOnUpdate: false,
     });
-    schedule.node.addDependency(rotation);
+    // Secrets Manager checks that it may call the function.
+    schedule.node.addDependency(rotation.node.findChild('SecretsManager'));
   }
 }
