@@ -53,8 +53,19 @@ export class ReportPolicy {
   #makeFiles(): Policy {
     const files = this.#targets.results.arnForObjects('files/*');
     acknowledgeWildcard(this.#scope, files, 'The files of all tasks');
+    const actions = ['s3:PutObject'];
     return new Policy(this.#scope, 'Files', {
-      statements: [new PolicyStatement({ actions: ['s3:PutObject', 's3:AbortMultipartUpload'], resources: [files] })],
+      statements: [
+        // Only new objects: no tool can replace a file (docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes-enforce.html).
+        new PolicyStatement({ actions, resources: [files], conditions: { Null: { 's3:if-none-match': 'false' } } }),
+        // The parts of an upload, and its beginning, take no condition. Its end does.
+        new PolicyStatement({
+          actions,
+          resources: [files],
+          conditions: { Bool: { 's3:ObjectCreationOperation': 'false' } },
+        }),
+        new PolicyStatement({ actions: ['s3:AbortMultipartUpload'], resources: [files] }),
+      ],
     });
   }
 

@@ -30,6 +30,8 @@ const KEYS = new Map(
     'dynamodb:Select',
     'events:detail-type',
     'events:source',
+    's3:if-none-match',
+    's3:ObjectCreationOperation',
     'states:HTTPEndpoint',
     'states:HTTPMethod',
     'aws:SourceArn',

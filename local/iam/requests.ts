@@ -30,6 +30,17 @@ const S3_OBJECT_ACTIONS: Readonly<Record<string, string>> = {
   ListParts: 's3:ListMultipartUploadParts',
 };
 
+/**
+ * Which requests of `s3:PutObject` make an object: only these take a condition
+ * (docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes-enforce.html).
+ */
+const S3_CREATES: Readonly<Record<string, boolean>> = {
+  PutObject: true,
+  CompleteMultipartUpload: true,
+  CreateMultipartUpload: false,
+  UploadPart: false,
+};
+
 type Requests = (operation: string, input: JsonObject) => readonly AccessRequest[];
 
 const one = (action: string, resource: string): AccessRequest[] => [{ action, resource, context: {} }];
@@ -57,11 +68,16 @@ export function createRequests(
     dynamodb: (operation, input) =>
       dynamoDbRequests(operation, input, specs.tables, (table) => arn('dynamodb', `table/${table}`)),
     // An operation that is not known here needs no right: its refusal says so.
-    s3: (operation, { Bucket, Key }) => {
+    s3: (operation, { Bucket, Key, IfNoneMatch }) => {
       const bucket = `arn:${partition}:s3:::${Bucket}`;
       const [ofBucket, ofObject] = [S3_BUCKET_ACTIONS[operation], S3_OBJECT_ACTIONS[operation]];
       if (ofBucket !== undefined) return one(ofBucket, bucket);
-      return ofObject === undefined ? [] : one(ofObject, `${bucket}/${Key}`);
+      if (ofObject === undefined) return [];
+      const context = {
+        's3:if-none-match': stringOf(IfNoneMatch),
+        's3:ObjectCreationOperation': S3_CREATES[operation]?.toString(),
+      };
+      return [{ action: ofObject, resource: `${bucket}/${Key}`, context }];
     },
     logs: (operation, { logGroupName }) => one(`logs:${operation}`, arn('logs', `log-group:${logGroupName}:*`)),
     // "sqs:SendMessage" also allows batches ("Amazon SQS API permissions", actions and required resources).

@@ -105,7 +105,11 @@ export function createS3({ buckets, region, dataDir, now, sweepMs, onError }: S3
   const service: RestService = {
     name: 's3',
     operation: operationOf,
-    input: (request) => ({ Bucket: objectPathOf(request).bucket, Key: objectPathOf(request).key }),
+    input(request) {
+      const { bucket: Bucket, key: Key } = objectPathOf(request);
+      const { 'if-none-match': IfNoneMatch } = request.headers;
+      return { Bucket, Key, ...(IfNoneMatch !== undefined && { IfNoneMatch }) };
+    },
     handle,
     refuse: xmlError,
   };

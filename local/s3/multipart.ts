@@ -7,7 +7,7 @@ import { algorithmOf, checksumHeaders, checksumMembers, compositeOf, memberOf } 
 import { joined } from './objects.ts';
 import { type ObjectPath, parametersOf } from './operations.ts';
 import type { Part, Upload } from './uploads.ts';
-import { keptHeaders } from './write.ts';
+import { checkAbsent, keptHeaders } from './write.ts';
 import { textsOf, unescaped, xmlAnswer } from './xml.ts';
 
 // docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html
@@ -83,6 +83,7 @@ export async function completeMultipartUpload(
     const details = { ETag: md5, MinSizeAllowed: MIN_PART_BYTES, ProposedSize: bytes, PartNumber: number };
     throw new AwsError('EntityTooSmall', message, 400, details);
   }
+  checkAbsent(Key, objects, request);
   const { algorithm, type, headers, initiatedAt, file } = upload;
   const checksum =
     algorithm &&

@@ -127,9 +127,10 @@ const ALWAYS = amz('content-sha256', 'date', 'security-token', 'user-agent', 'sd
 const WRITING = amz('checksum-crc32', 'checksum-sha1', 'checksum-sha256', 'trailer', 'decoded-content-length');
 const CONDITIONS = ['range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'];
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
-  PutObject: WRITING,
+  PutObject: [...WRITING, 'if-none-match'],
   UploadPart: WRITING,
   CreateMultipartUpload: amz('checksum-algorithm', 'checksum-type'),
+  CompleteMultipartUpload: ['if-none-match'],
   GetObject: [...CONDITIONS, 'x-amz-checksum-mode'],
   HeadObject: [...CONDITIONS, 'x-amz-checksum-mode'],
 };

@@ -1,7 +1,9 @@
+import { AwsError } from '../aws-error.ts';
 import type { RestHead, StreamedRequest, WireResponse } from '../wire/types.ts';
 import { receive } from './body.ts';
 import type { Bucket } from './bucket.ts';
 import { checksumHeaders } from './checksum.ts';
+import type { Objects } from './objects.ts';
 import type { ObjectPath } from './operations.ts';
 
 const DEFAULT_TYPE = 'binary/octet-stream';
@@ -20,6 +22,7 @@ export async function putObject(
       receiver.write(piece, at);
       at += piece.length;
     });
+    checkAbsent(key, objects, request);
     const etag = `"${md5}"`;
     const content = { file: receiver.file, segments: [{ at: 0, bytes }] };
     objects.commit({ key, ...keptHeaders(request), etag, bytes, checksum, modifiedAt: now(), content });
@@ -30,6 +33,22 @@ export async function putObject(
   } finally {
     receiver.close();
   }
+}
+
+/**
+ * Judges `If-None-Match` of a write: of several at the same time, the first that ends counts
+ * (docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
+ */
+export function checkAbsent(key: string, objects: Pick<Objects, 'find'>, { headers }: RestHead): void {
+  const { 'if-none-match': noneMatch } = headers;
+  if (noneMatch === undefined) return;
+  if (noneMatch !== '*') {
+    const message = 'A header you provided implies functionality that is not implemented';
+    throw new AwsError('NotImplemented', message, 501, { Header: 'If-None-Match' });
+  }
+  if (objects.find(key) === undefined) return;
+  const message = 'At least one of the pre-conditions you specified did not hold';
+  throw new AwsError('PreconditionFailed', message, 412, { Condition: 'If-None-Match' });
 }
 
 /** The type of an object, and the headers that come back with it. */

@@ -70,13 +70,22 @@ def _upload(task, label, name, body, content_type):
     made = {"id": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("="), "name": name, "type": content_type}
     from boto3.s3.transfer import TransferConfig
 
-    client("s3").upload_fileobj(
-        source,
-        task["results"],
-        _key(task, made["id"]),
-        ExtraArgs={"ContentType": content_type, "ContentDisposition": _disposition(name, content_type)},
-        Config=TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=2, max_io_queue=2),
-    )
+    s3 = client("s3")
+    for operation in ("PutObject", "CompleteMultipartUpload"):
+        # The uploader does not know the argument. A handler of the same id counts once.
+        s3.meta.events.register("before-parameter-build.s3." + operation, _as_new, unique_id="mcp-" + operation)
+    try:
+        s3.upload_fileobj(
+            source,
+            task["results"],
+            _key(task, made["id"]),
+            ExtraArgs={"ContentType": content_type, "ContentDisposition": _disposition(name, content_type)},
+            Config=TransferConfig(multipart_threshold=PART, multipart_chunksize=PART, max_concurrency=2, max_io_queue=2),
+        )
+    except s3.exceptions.ClientError as error:
+        # An attempt has stored it, and its answer was lost: the key is random, and the upload has no other reason to be over.
+        if error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
+            raise
     made.update(bytes=source.bytes, sha256=source.hash.hexdigest())
     # A file is listed as long as its task may be read.
     deadline = task.get("taskDeadline", task["deadline"]) + int(task.get("maxTtl", DAY * 1000))
@@ -86,6 +95,12 @@ def _upload(task, label, name, body, content_type):
     # Another run has stored it first.
     first = query(task, "#taskId = :taskId", "#" + name, OWNERS).get("#" + name)
     return json.loads(first["value"]) if first else made
+
+
+def _as_new(params, **_):
+    """No file takes the place of another one: the policy of a tool allows no other write."""
+    if params["Key"].startswith("files/"):
+        params["IfNoneMatch"] = "*"
 
 
 class _Measured:

@@ -13,7 +13,7 @@ export interface FileObject {
 }
 
 export interface FileUploads {
-  /** Stores a file in parts. It is there once all of it is. */
+  /** Stores a file in parts, under a new key. It is there once all of it is. */
   upload(file: FileObject, signal: AbortSignal): Promise<void>;
 }
 
@@ -27,18 +27,27 @@ export interface FileReads {
 /** Bytes of a part: the least that S3 takes, so that little lies in memory. The largest file has 954 of them. */
 const PART = 5 * 1024 ** 2;
 
+/**
+ * What S3 answers to an attempt after one that stored the file, and whose answer was lost. The key is random, and the upload has no
+ * other reason to be over.
+ */
+const STORED_BEFORE = ['PreconditionFailed', 'NoSuchUpload'];
+
 /** Writes files with the uploader of the AWS SDK. */
 export function fileUploads(Bucket: string, options: ClientOptions): FileUploads {
   // S3 checks each part by a CRC32: the uploader says at its beginning that each has one.
   const client = clientOf(options, 'WHEN_SUPPORTED');
   return {
     async upload({ key: Key, type: ContentType, disposition: ContentDisposition, body: Body }, signal) {
-      const params = { Bucket, Key, Body, ContentType, ContentDisposition };
+      // The policy of a tool allows no other write.
+      const params = { Bucket, Key, Body, ContentType, ContentDisposition, IfNoneMatch: '*' };
       const upload = new Upload({ client, params, partSize: PART, queueSize: 2 });
       const stop = () => void upload.abort();
       signal.addEventListener('abort', stop);
       try {
         await upload.done();
+      } catch (error) {
+        if (signal.aborted || !STORED_BEFORE.includes((error as Error).name)) throw error;
       } finally {
         signal.removeEventListener('abort', stop);
       }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { describe, expect, test } from 'vitest';
 import { ended, legacySession, modernRequest, poll } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
@@ -57,6 +58,34 @@ describe('a file of a tool', () => {
       .calls.since(mark)
       .filter(({ service }) => service === 's3');
     expect(s3.map(({ operation }) => operation)).toEqual(['PutObject', 'GetObject']);
+  });
+
+  test('cannot be replaced, also by its tool', async () => {
+    const mark = cloud().calls.mark();
+    await poll(url(), await started({ text: 'x' }), ended);
+    const [put] = cloud()
+      .calls.since(mark)
+      .filter(({ operation }) => operation === 'PutObject');
+    const { Bucket, Key } = (put?.input ?? {}) as { Bucket?: string; Key?: string };
+    const s3 = new S3Client({
+      ...{ endpoint: cloud().endpoint, region: cloud().region, forcePathStyle: true },
+      credentials: { accessKeyId: put?.caller ?? '', secretAccessKey: 'local' },
+    });
+    const replace = { Bucket, Key, Body: 'y' };
+    await expect(s3.send(new PutObjectCommand(replace))).rejects.toThrow('is not authorized to perform: s3:PutObject');
+    await expect(s3.send(new PutObjectCommand({ ...replace, IfNoneMatch: '*' }))).rejects.toThrow('pre-conditions');
+    await expect(s3.send(new DeleteObjectCommand({ Bucket, Key }))).rejects.toThrow('s3:DeleteObject');
+  });
+
+  test.each([
+    ['PutObject', 1],
+    ['CompleteMultipartUpload', 6_000_000],
+  ])('is stored once if the answer to %s is lost', async (operation, times) => {
+    const lost = cloud().faults.add({ service: 's3', operation, at: 'after', do: 'drop' });
+    const task = await poll(url(), await started({ text: 'x', times }), ended);
+    await lost.struck;
+    expect(task.result.content[0].size).toBe(times);
+    expect((await fetch(task.result.content[0].uri)).headers.get('content-length')).toBe(String(times));
   });
 
   test('is shown while its task works, in both revisions', async () => {
