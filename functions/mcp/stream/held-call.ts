@@ -17,6 +17,8 @@ export interface HeldCall extends TaskKey {
   readonly closesAt: number;
   /** Questions sent on this stream, as `askedMark`, or one digest of them. Only those that were open when the last one was sent. */
   readonly asked: readonly string[];
+  /** Links that the client was given, as `linkMark`, until the stream has said that they are over. */
+  readonly links: readonly string[];
   readonly progressToken?: RequestId;
   /** Whether the record has the same token: a resumed call reads it there. */
   readonly tokenOfTask: boolean;
@@ -48,6 +50,7 @@ export function holdFor(
     version: call.version,
     closesAt: server.now() + server.manifest.inlineWindow,
     asked: [],
+    links: [],
     ...(progressToken !== undefined && { progressToken }),
     tokenOfTask: progressToken !== undefined && progressToken === record.progressToken,
     progress: -1,
@@ -62,21 +65,23 @@ export const streamName = (): string => randomBytes(4).toString('base64url');
 
 const MARK_LENGTH = 5;
 const MARKS = new RegExp(`.{${MARK_LENGTH}}`, 'g');
+/** In an event id. A client that is given more at once hears of the others only until its stream ends. */
+const MOST_LINKS = 4;
 /** A question, short enough for an event id. Two questions of one task have the same mark once in 2^30. */
 export const askedMark = (askedAs: string): string => shortHash(askedAs, MARK_LENGTH);
 
-/** Times in an event id are in ms, modulo 25 days: no task lives that long. */
+/** Times in an event id are in ms, modulo 25 days: an older one is read as a later one, still before its stream. */
 const TIME = 36 ** 6;
 /** How far the clock of a writer may be ahead, in ms. */
 const SKEW = 3_600_000;
 
 /**
  * The event id. A client sends it in a header: with an integer or 11 plain characters as request id it has at
- * most 120, with a UUID 145. The half of the task id that the session says is not in it, nor a token of the task. Fields have a fixed order,
- * integers are in base 36.
+ * most 120, with a UUID 145, and up to 21 more while links are open that the client was given. The half of the task
+ * id that the session says is not in it, nor a token of the task. Fields have a fixed order, integers are in base 36.
  */
 export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerContext): Promise<string> {
-  const { taskId, delivers, version, closesAt, asked, progress, seenAt, stream, sequence, tokenOfTask } = held;
+  const { taskId, delivers, version, closesAt, asked, links, progress, seenAt, stream, sequence, tokenOfTask } = held;
   const kind = held.answered ? 'a' : delivers === 'call' ? 'c' : 'r';
   const half = sessionHalf(call);
   const fields = [
@@ -88,6 +93,7 @@ export function sealHeld(call: HasPrincipal, held: HeldCall, server: ServerConte
     stream + sequence.toString(36),
     askedText(asked),
     escaped(held.id),
+    ...(links.length > 0 ? [links.slice(0, MOST_LINKS).join('')] : []),
   ];
   return server.signer.sign(purpose(call), fields.join('~'));
 }
@@ -100,7 +106,8 @@ export async function openHeld(
 ): Promise<HeldCall | undefined> {
   const text = await server.signer.verify(purpose(call), eventId);
   if (text === undefined) return undefined;
-  const [head = '', task = '', closesIn = '', seen = '', progress = '', , asked = '', request = ''] = text.split('~');
+  const [head = '', task = '', closesIn = '', seen = '', progress = '', , asked = '', request = '', links = ''] =
+    text.split('~');
   const key = taskKey(call.principal, task.startsWith('.') ? task.slice(1) : sessionHalf(call) + task);
   if (key === undefined) return undefined;
   const kind = head.charAt(0).toLowerCase();
@@ -113,6 +120,7 @@ export async function openHeld(
     version: LEGACY_VERSIONS[Number(head[1])] ?? '',
     closesAt: kind === 'c' ? seenAt + Number.parseInt(closesIn, 36) * 1_000 : 0,
     asked: asked.startsWith(DIGEST) ? [asked] : (asked.match(MARKS) ?? []),
+    links: links.match(MARKS) ?? [],
     tokenOfTask: head.charAt(0) !== kind,
     progress: progress === NO_MORE ? Number.POSITIVE_INFINITY : Number(progress),
     seenAt,

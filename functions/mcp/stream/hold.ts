@@ -1,14 +1,18 @@
 import { sessionPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { LOG_LEVELS, type LogLevel } from '../../tasks/table/session-notes.ts';
+import { isTerminal } from '../../tasks/transitions/change.ts';
+import { storedSignals } from '../../tasks/waits/signals.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { elicitationComplete } from '../wire/2025-11-25.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { watch } from './held.ts';
 import { askedMark, type HeldCall, sealHeld, streamName, wasAsked } from './held-call.ts';
-import { questionMessage, questionsFor } from './questions.ts';
+import { givenLink, linkMark, questionMessage, questionsFor } from './questions.ts';
 import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 
 const RETRY = 1_000;
@@ -23,6 +27,8 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
   const { asksOnStream, resumable } = call.wire;
   let held: HeldCall = { ...start, stream: streamName() };
   let retry = RETRY;
+  /** Links whose end this stream has told: their questions may be open still. */
+  const told = new Set<string>();
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
     const id = resumable ? await sealHeld(call, held, server) : undefined;
@@ -61,9 +67,19 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
         if (log) yield await send(log, mark);
         held = { ...held, seenAt: record.updatedAt };
       }
+      const open = record === undefined ? [] : questionsFor(record, call);
+      if (record !== undefined) {
+        // Also those that another stream of this session has asked.
+        const given = open.flatMap(({ request }) => givenLink(request, record) ?? []);
+        held = { ...held, links: [...new Set([...held.links, ...given])].filter((mark) => !told.has(mark)) };
+        for (const mark of await linksOver(held, record, server)) {
+          const links = held.links.filter((one) => one !== mark);
+          told.add(mark);
+          yield await send(elicitationComplete(record, mark), { links });
+        }
+      }
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
-      const open = questionsFor(record, call);
       const marks = open.map(({ askedAs }) => askedMark(askedAs));
       const due = open.filter(
         ({ askedAs }) =>
@@ -82,6 +98,19 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
   } catch (error) {
     const thrown = () => Promise.reject(error);
     yield messageFrame(await answerMessage(held, thrown));
+  }
+}
+
+/** The links that the client was given whose wait has its signal, or is over (B-18). */
+async function linksOver({ links }: HeldCall, record: TaskRecord, server: ServerContext): Promise<readonly string[]> {
+  if (links.length === 0 || isTerminal(record.status)) return links;
+  try {
+    const over = storedSignals(await server.inputs.whole(record)).map(([name]) => linkMark(name));
+    return links.filter((mark) => over.includes(mark));
+  } catch (error) {
+    // The end of the task says it, too.
+    logUnexpected(error, 'links over');
+    return [];
   }
 }
 

@@ -4,6 +4,7 @@ import { outstanding } from '../../tasks/input.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
+import { waitOf } from '../../tasks/waits/signal-url.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { questionParams } from '../wire/2025-11-25.ts';
 
@@ -68,6 +69,17 @@ export function questionsFor(record: TaskRecord, call: Call): Question[] {
     });
 }
 
+const LINK_MARK_LENGTH = 5;
+/** A link in event ids and in its `elicitationId`: so no record says which links a client was given (B-18). */
+export const linkMark = (name: string): string => shortHash(name, LINK_MARK_LENGTH);
+
+/** The mark of the link that a question gives to the client. Undefined: it gives none of its task, or has an id of the tool. */
+export function givenLink({ params = {} }: InputRequest, { hookKey }: TaskRecord): string | undefined {
+  if (params.mode !== 'url' || params.elicitationId !== undefined || hookKey === undefined) return undefined;
+  const name = waitOf(String(params.url), hookKey);
+  return name === undefined ? undefined : linkMark(name);
+}
+
 /** A question as a JSON-RPC request to the client. `related`: the client knows the task. */
 export async function questionMessage(
   { key, request }: Question,
@@ -77,5 +89,6 @@ export async function questionMessage(
   server: ServerContext,
 ): Promise<object> {
   const id = await questionId(call, record, key, server);
-  return { jsonrpc: '2.0', id, method: request.method, params: questionParams(request, record, key, related) };
+  const name = givenLink(request, record) ?? key;
+  return { jsonrpc: '2.0', id, method: request.method, params: questionParams(request, record, name, related) };
 }

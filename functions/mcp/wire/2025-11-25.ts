@@ -42,11 +42,16 @@ export function relatedResult(record: TaskRecord, result: ToolResult): object {
   return { ...plain, _meta };
 }
 
-/** A question's params in this revision. `related`: the client knows the task, so `_meta` names it (C-21, F-09). */
+/**
+ * A question's params in this revision.
+ *
+ * @param name names a URL elicitation in its task
+ * @param related the client knows the task, so `_meta` names it (C-21, F-09)
+ */
 export function questionParams(
   { params = {} }: InputRequest,
   record: TaskRecord,
-  key: string,
+  name: string,
   related: boolean,
 ): object {
   const { _meta, task: _, ...rest } = params;
@@ -56,10 +61,19 @@ export function questionParams(
   };
   return {
     ...rest,
-    ...(params.mode === 'url' && params.elicitationId === undefined && { elicitationId: `${record.taskId}.${key}` }),
+    ...(params.mode === 'url' && params.elicitationId === undefined && { elicitationId: elicitationId(record, name) }),
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
   };
 }
+
+const elicitationId = ({ taskId }: TaskRecord, name: string): string => `${taskId}.${name}`;
+
+/** Says that what a URL elicitation asked for is over: the client need not wait for it (B-18). */
+export const elicitationComplete = (record: TaskRecord, name: string): object => ({
+  jsonrpc: '2.0',
+  method: 'notifications/elicitation/complete',
+  params: { elicitationId: elicitationId(record, name) },
+});
 
 function legacyToolResult(result: ToolResult): object {
   const { resultType: _, structuredContent, ...rest } = result as ToolResult & { resultType?: unknown };

@@ -23,6 +23,13 @@ export const signalMac = (key: string, name: string): string =>
 const pathPart = (name: string): string =>
   /^[A-Za-z0-9_-]+$/.test(name) ? name : `~${Buffer.from(name).toString('base64url')}`;
 
+/** The wait that a URL of the task signals. Undefined: it is another URL. */
+export function waitOf(url: string, key: string): string | undefined {
+  const [place, part = '', mac] = url.split('/').slice(-3);
+  const name = nameIn(part);
+  return place === signalPlace(key) && mac === signalMac(key, name) ? name : undefined;
+}
+
 /** The name in that part of a path. */
 export const nameIn = (part: string): string =>
   part.startsWith('~') ? Buffer.from(part.slice(1), 'base64url').toString() : part;

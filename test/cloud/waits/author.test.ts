@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { useCrashCloud } from '../../proofs/faults/crash-table/cloud.ts';
-import { ended, modernRequest, poll } from '../../support/clients.ts';
+import { ended, legacySession, modernRequest, poll, post } from '../../support/clients.ts';
 import { useAssembly } from '../../support/cloud.ts';
+import { follow, type Message } from '../legacy/follow.ts';
 
 const { url, start, stored, runsOf, sweepAfter } = useCrashCloud({ assembly: useAssembly('test/cloud/waits/app.ts') });
 const [MINUTE, DAY] = [60_000, 86_400_000];
@@ -67,6 +68,28 @@ describe.each(['author', 'author_express'])('%s', (tool) => {
     const { result: refused } = await poll(url(), taskId, ended);
     expect(refused.content[0].text).toMatch(/^Sleep 'night' ends after the deadline of its task, \d{4}-/);
   });
+});
+
+test('a 2025-11-25 client with a link hears on its stream that it is answered (B-18)', async () => {
+  const client = await legacySession(url(), { elicitation: { form: {}, url: {} } });
+  // A question of more than 4 KB lies in S3.
+  const args = { do: 'buy', text: 'x'.repeat(5_000) };
+  const made = await client.request('tools/call', { name: 'author', arguments: args, task: {} });
+  const { taskId } = made.body.result.task;
+  let link = '';
+  const on = async ({ id, method, params }: Message) => {
+    if (method !== 'elicitation/create') return;
+    link = params.url;
+    expect(await send(params.message.split(' ').at(-1), '{"n":1}')).toBe(200);
+    await post(url(), { jsonrpc: '2.0', id, result: { action: 'accept' } }, client.headers);
+    await expect.poll(async () => (await stored(taskId)).round).toBe(2);
+    expect(await send(link, '{"action":"accept","content":{"ok":true}}')).toBe(200);
+  };
+  const { asked, answer } = await follow(url(), client, 'tasks/result', { taskId }, { on });
+  const { elicitationId } = asked[0].params;
+  expect(asked.map(({ method }) => method)).toEqual(['elicitation/create', 'notifications/elicitation/complete']);
+  expect(asked[1].params).toEqual({ elicitationId });
+  expect(answer.result.structuredContent).toMatchObject({ open: 'accept', payment: { body: { n: 1 } } });
 });
 
 test('a map works for longer than its function may run', async () => {

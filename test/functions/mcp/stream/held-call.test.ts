@@ -17,7 +17,7 @@ const call: HeldCall = {
     version: '2025-11-25',
     closesAt: NOW + 25_000,
   },
-  ...{ asked: [], progress: -1, seenAt: NOW, stream: 'abcd', sequence: 40, tokenOfTask: false },
+  ...{ asked: [], links: [], progress: -1, seenAt: NOW, stream: 'abcd', sequence: 40, tokenOfTask: false },
 };
 const resumed = async (held: HeldCall, caller: HasPrincipal = ann) =>
   openHeld(caller, await sealHeld(caller, held, server), server);
@@ -38,6 +38,7 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     ['the token of the task', { tokenOfTask: true }],
     ['progress in fractions', { progress: 0.25 }],
     ['a question', { asked: ['abcde'] }],
+    ['links that the client was given', { links: ['abcde', '-_z09'] }],
     ['a record of a week ago', { seenAt: NOW - 7 * 86_400_000 }],
     ['a record of a clock that is ahead', { seenAt: NOW + 60_000 }],
     ['a task of another session', { taskId: `${'1'.repeat(26)}_${'0'.repeat(36)}` }],

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { nameIn, PLACE_TEXT, signalMac, signalPlace, signalUrl } from '../../../../functions/tasks/waits/signal-url.ts';
+import {
+  nameIn,
+  PLACE_TEXT,
+  signalMac,
+  signalPlace,
+  signalUrl,
+  waitOf,
+} from '../../../../functions/tasks/waits/signal-url.ts';
 
 const place = { url: 'https://mcp.example.com/signals', key: 'k' };
 
@@ -26,4 +33,15 @@ test('the place of a task is of its key alone, and no name of a wait has its HMA
   expect(signalPlace('k')).toBe('YihehJD7QxpNUFaAj1ZlrA');
   expect(signalPlace('l')).not.toBe(signalPlace('k'));
   expect(PLACE_TEXT.length).toBeGreaterThan(limits.waits.name);
+});
+
+test('the wait of a URL is found by the key of its task, and by no other key and no other URL', () => {
+  for (const name of ['approval', 'a/b', '鍵 🔑']) expect(waitOf(signalUrl(place, name), 'k')).toBe(name);
+  const url = signalUrl(place, 'approval');
+  expect(waitOf(url, 'l')).toBeUndefined();
+  for (const other of [url.replace('approval', 'paid'), `${url}?x`, url.slice(0, -1), 'https://a.example', '']) {
+    expect(waitOf(other, 'k'), other).toBeUndefined();
+  }
+  // Of another task, with the right HMAC.
+  expect(waitOf(url.replace(signalPlace('k'), signalPlace('l')), 'k')).toBeUndefined();
 });
