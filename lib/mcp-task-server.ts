@@ -155,6 +155,7 @@ export class McpTaskServer extends ServerMetrics {
       metricsByTool,
       reconciler: this.reconciler.function,
       events,
+      summarized: () => this.#tools.summarized,
     });
     const workflow = (id: string, engine: Engine) =>
       new ToolWorkflow(this, id, {

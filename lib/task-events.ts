@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Lazy } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus } from 'aws-cdk-lib/aws-events';
@@ -37,6 +37,8 @@ export interface TaskEventsProps {
   readonly storage: StorageProps;
   /** Undefined: the server has no MCP Events. */
   readonly events: Events | undefined;
+  /** The tools whose events have a summary. */
+  readonly summarized: () => readonly string[];
 }
 
 /**
@@ -52,7 +54,7 @@ export class TaskEvents extends Construct {
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TaskEventsProps) {
-    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage, events } = props;
+    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage, events, summarized } = props;
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -73,6 +75,8 @@ export class TaskEvents extends Construct {
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
           ...events?.environment,
+          // Left out if no tool has a summary.
+          ...(events && { EVENT_SUMMARIES: Lazy.string({ produce: () => summarized().join(',') || undefined }) }),
         },
       },
       storage,

@@ -48,6 +48,11 @@ export class ToolRegistry extends Construct {
     this.#props = props;
   }
 
+  /** The names of tools whose events have a summary. */
+  get summarized(): readonly string[] {
+    return this.entries.flatMap(({ name, eventSummary }) => (eventSummary === true ? [name] : []));
+  }
+
   add(name: string, props: ToolProps): Tool {
     const { auth, maxTtl, endpoint, alarms, published } = this.#props;
     const { scopes = [], ...described } = toolEntry(name, props, this.entries, maxTtl);

@@ -3,10 +3,12 @@ import { type EventFacts, positionText } from '../tasks/table/event-items.ts';
 /**
  * The event as a client gets it.
  *
+ * @param summary if the tool has one
  * @param position of its entry in the log. A poll has one cursor for all its events
  */
-export function occurrenceOf(facts: EventFacts, position?: number) {
+export function occurrenceOf(facts: EventFacts, summary: string | undefined, position?: number) {
   const { eventId, name, at, taskId, tool, createdAt, status, isError, reason, answerBy } = facts;
+  const said = summary !== undefined && { summary };
   const data =
     name === 'task.finished'
       ? {
@@ -17,6 +19,7 @@ export function occurrenceOf(facts: EventFacts, position?: number) {
           ...(reason !== undefined && { reason }),
           createdAt: dateTime(createdAt),
           finishedAt: dateTime(at),
+          ...said,
           next: `Read the result by the method tasks/get, or by the tool get_task_result, with taskId ${taskId}`,
         }
       : {
@@ -24,6 +27,7 @@ export function occurrenceOf(facts: EventFacts, position?: number) {
           tool,
           askedAt: dateTime(at),
           ...(answerBy !== undefined && { answerBy: dateTime(answerBy) }),
+          ...said,
           next: `Read the questions by the method tasks/get, and answer by tasks/update, with taskId ${taskId}`,
         };
   const cursor = position === undefined ? {} : { cursor: positionText(position) };

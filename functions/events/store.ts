@@ -14,7 +14,7 @@ export function eventsStore(items: EventItems, now: () => number): EventsStore {
       // A message is in the queue before its entry is in the log.
       const entry = (await items.entry(ownerKey, position)) ?? (await pendingAt(ownerKey, position));
       if (entry?.event === undefined) return undefined;
-      return { body: occurrenceOf(entry.event, position), scopes: entry.event.scopes ?? [] };
+      return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
     async delivered({ ownerKey, ...to }, { position, givenUp }) {
       await items.delivered(ownerKey, to, position, givenUp ? undefined : now());

@@ -46,6 +46,8 @@ export interface ToolEntry {
   readonly askFirst?: Readonly<Record<string, InputRequest>>;
   /** Keeps the arguments of a task past its end. */
   readonly keepArguments?: boolean;
+  /** Its events have a line of its result, or of its question. */
+  readonly eventSummary?: boolean;
   /** Stores files. */
   readonly files?: boolean;
   /** What a host may show its model while the task runs (C-13). */

@@ -2,7 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { eventLog } from '../events/log.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
-import { variable } from '../tasks/aws/env.ts';
+import { list, variable } from '../tasks/aws/env.ts';
 import type { PutEvents } from '../tasks/aws/eventbridge.ts';
 import type { InvokeLater } from '../tasks/aws/lambda.ts';
 import type { SendFifo } from '../tasks/aws/sqs.ts';
@@ -15,7 +15,7 @@ import { eventItems } from '../tasks/table/event-items.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
-import { firstUntold, type Tell } from './mcp-events.ts';
+import { firstUntold, summaryIn, type Tell } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -32,6 +32,8 @@ export interface TaskEventsContext {
   readonly audit: Audit;
   /** @default the server has no MCP Events */
   readonly tell?: Tell | undefined;
+  /** The tools whose events have a summary. @default none */
+  readonly summarized?: ReadonlySet<string>;
   /** Asks the reconciler to begin the next round of a task whose wait is over. */
   readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
@@ -65,8 +67,11 @@ export async function publish(
     }),
   );
   const refused = (await firstFailure(entries, context)) ?? Records.length;
-  const { tell } = context;
-  const published = read.slice(0, refused).map(({ changes }) => changes);
+  const { tell, summarized = new Set() } = context;
+  const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
+    changes,
+    summary: dynamodb?.NewImage && summaryIn(dynamodb.NewImage, summarized),
+  }));
   const untold = (tell && (await firstUntold(published, tell))) ?? refused;
   const failed = firstYoung(Records, untold, context);
   for (const { changes } of read.slice(0, failed)) {
@@ -169,6 +174,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
     tell: env.EVENTS_QUEUE_URL === undefined ? undefined : createTell(env, env.EVENTS_QUEUE_URL),
+    summarized: new Set(list(env, 'EVENT_SUMMARIES')),
     audit: printAudit,
     now: Date.now,
     print,
@@ -188,7 +194,8 @@ function createTell(env: NodeJS.ProcessEnv, queue: string): Tell {
       return send(messages);
     },
   });
-  return (owner, event) => log.append(owner, { at: event.at, event });
+  return (owner, event, summary) =>
+    log.append(owner, { at: event.at, event, ...(summary !== undefined && { summary }) });
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

@@ -1,31 +1,45 @@
 import { factsOf } from '../events/facts.ts';
+import { summaryOf } from '../events/summary.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
+import type { Status } from '../tasks/record.ts';
 import type { EventFacts } from '../tasks/table/event-items.ts';
 import type { TaskChange } from './changes.ts';
+import type { Image } from './snapshot.ts';
 
 /** Puts an event into the log of its owner, and its messages into the queue of deliveries. */
-export type Tell = (owner: string, facts: EventFacts) => Promise<unknown>;
+export type Tell = (owner: string, facts: EventFacts, summary: string | undefined) => Promise<unknown>;
+
+/** What a record of the stream publishes. */
+export interface Published {
+  readonly changes: readonly TaskChange[];
+  /** Of its event. Undefined: its tool has none, or the record does not hold it. */
+  readonly summary?: string | undefined;
+}
+
+/** The summary of the event of a change, if its tool is one of those. */
+export function summaryIn({ tool, status, ...image }: Image, tools: ReadonlySet<string>): string | undefined {
+  if (!tools.has(tool?.S ?? '')) return undefined;
+  const { result, error, asked } = image;
+  return summaryOf({ status: status?.S as Status, result: result?.S, error: error?.S, asked: asked?.S });
+}
 
 /**
  * Tells of the changes of records, each owner's in their order. Returns the index of the first record with a change that it
  * could not tell: this one and all later ones come again.
  */
-export async function firstUntold(
-  records: readonly (readonly TaskChange[])[],
-  tell: Tell,
-): Promise<number | undefined> {
-  const told = records.flatMap((changes, index) =>
+export async function firstUntold(records: readonly Published[], tell: Tell): Promise<number | undefined> {
+  const told = records.flatMap(({ changes, summary }, index) =>
     changes.flatMap(({ task, moved }) => {
       // Only a verified caller can have subscribed.
       const facts = moved && task.owner.startsWith('owner#') ? factsOf(task, moved.to) : undefined;
-      return facts === undefined ? [] : [{ owner: task.owner, facts, index }];
+      return facts === undefined ? [] : [{ owner: task.owner, facts, summary, index }];
     }),
   );
   const failed = await Promise.all(
     [...Map.groupBy(told, ({ owner }) => owner)].map(async ([owner, events]) => {
-      for (const { facts, index } of events) {
+      for (const { facts, summary, index } of events) {
         try {
-          await tell(owner, facts);
+          await tell(owner, facts, summary);
         } catch (error) {
           logEvent('mcp_event_failed', errorFacts(error));
           return index;

@@ -3,7 +3,7 @@ import { failureName } from '../tasks/log.ts';
 import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
 import { isSignalKey } from '../tasks/waits/signals.ts';
 
-type Image = Readonly<Record<string, AttributeValue>>;
+export type Image = Readonly<Record<string, AttributeValue>>;
 
 /** The published part of a task record after one change. It has no argument, question, answer or result. */
 export interface Snapshot {

@@ -200,6 +200,8 @@ export const limits = {
     seen: { every: 10 * SECOND, owners: 1_000 },
     /** How many of the last events the log knows by their ids, so that a repeat gets no second entry. */
     recent: 25,
+    /** Bytes of a summary, so that the head of the log, with an event in it, stays below 1 KB, which is one write unit. */
+    summary: 200,
   },
   /** Calls of an owner that are stored as refused tasks, and the time in which they count. */
   refusedTasks: { most: 100, within: DAY },

@@ -54,6 +54,8 @@ export interface ToolDefinition<I = InputSchema, O = OutputSchema, S = TaskSuppo
   readonly taskSupport?: S;
   /** Lets the tool store files (`task.file`), as in `addTool`. @default false @example true */
   readonly files?: boolean;
+  /** Adds one line of the result, or of the question, to the MCP events of its tasks, as in `addTool`. @default false @example true */
+  readonly eventSummary?: boolean;
 }
 
 /** The options for `addTool`, without the function. */

@@ -17,6 +17,8 @@ const LAMBDA = 900_000;
 const HOUR = 3_600_000;
 /** CloudFormation takes 500 resources in a stack, and a tool with a `ToolFunction` has four (docs/limits.md). */
 const MAX_TOOLS = 100;
+/** They are in a variable of `TaskEvents`, whose environment takes 4 KB. */
+const SUMMARIES = 2_500;
 
 type Refuse = (problem: string) => never;
 
@@ -39,6 +41,7 @@ const OPTIONS = {
   scopes: true,
   immediateResponse: true,
   keepArguments: true,
+  eventSummary: true,
   files: true,
 } satisfies Record<keyof FunctionToolProps | keyof StateMachineToolProps, true>;
 
@@ -85,6 +88,12 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     refuse('a ttl lies between 1 second and the maxTtl of the server');
   if (props.files === true && direct) refuse('files needs a tool that may run as a task: set taskSupport');
   if (props.files === true && props.stateMachine !== undefined) refuse('a state machine has no files');
+  if (props.eventSummary === true) {
+    if (direct) refuse('eventSummary needs a tool that may run as a task: set taskSupport');
+    const names = [...taken.filter(({ eventSummary }) => eventSummary).map((tool) => tool.name), name].join(',');
+    if (names.length > SUMMARIES)
+      refuse(`the names of all tools with eventSummary take ${SUMMARIES} characters at most`);
+  }
   if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
   for (const [key, question] of Object.entries(props.askFirst ?? {})) {
     if (!isQuestion(question)) {
@@ -112,6 +121,7 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
     ...(ttl !== undefined && { ttl }),
     ...(props.askFirst !== undefined && { askFirst: props.askFirst }),
     ...(props.keepArguments === true && { keepArguments: true }),
+    ...(props.eventSummary === true && { eventSummary: true }),
     ...(props.files === true && { files: true }),
     ...(props.immediateResponse !== undefined && { immediateResponse: props.immediateResponse }),
     ...(!direct && { engine: props.stateMachine === undefined ? engine : 'machine' }),

@@ -119,6 +119,12 @@ interface AnyToolProps {
    */
   readonly keepArguments?: boolean;
   /**
+   * Adds one line to the MCP events of its tasks, up to 200 bytes: the first text of the result, why the task failed, or what it asks
+   * first. Receivers of the events read it, and the log of the owner keeps it for at least 15 days. @default false
+   * @example true
+   */
+  readonly eventSummary?: boolean;
+  /**
    * Lets the function store files beside its tasks (`task.file`): the server then has resources. Needs a function that may run as a task. @default false
    * @example true
    */

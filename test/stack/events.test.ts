@@ -1,5 +1,6 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, test } from 'vitest';
 import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 
@@ -49,6 +50,24 @@ test('the hold is a variable of the function that posts, in ms', () => {
   expect(holdOf(true)).toBe('90000');
   expect(holdOf({ hold: Duration.minutes(5) })).toBe('300000');
   expect(holdOf({ hold: Duration.seconds(0) })).toBe('0');
+});
+
+test('only the names of tools with eventSummary are a variable of the function that writes events', () => {
+  const variableOf = (summarized: readonly string[], events?: Events) => {
+    const stack = new Stack(new App(), 'S');
+    const server = new McpTaskServer(stack, 'Server', { auth: Auth.iam(), ...(events && { events }) });
+    const handler = LambdaFunction.fromFunctionName(stack, 'F', 'f');
+    for (const name of ['a', 'b', 'c']) {
+      const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
+      server.addTool(name, summarized.includes(name) ? { ...tool, eventSummary: true } : tool);
+    }
+    const functions = Object.entries(Template.fromStack(stack).findResources('AWS::Lambda::Function'));
+    const [, found] = functions.find(([id]) => id.startsWith('ServerTaskEventsFunction')) ?? [];
+    return found?.Properties.Environment.Variables;
+  };
+  expect(variableOf(['a', 'c'], true).EVENT_SUMMARIES).toBe('a,c');
+  expect(variableOf([], true)).not.toHaveProperty('EVENT_SUMMARIES');
+  expect(variableOf(['a'])).not.toHaveProperty('EVENT_SUMMARIES');
 });
 
 test('synth refuses events for anonymous callers, and a hold of more than 5 minutes', () => {

@@ -66,9 +66,11 @@ const poll =
     const most = Math.min(Math.floor(maxEvents), limits.mcpEvents.poll);
     const page = await events.log.read(asked.owner, positionOf(cursor), most);
     const found = page.entries.filter(({ event, start }) => start === undefined && event && matches(event, asked));
-    const fresh = found.flatMap(({ event }) => (event !== undefined && event.at >= since ? [event] : []));
+    const fresh = found.flatMap(({ event, summary }) =>
+      event !== undefined && event.at >= since ? [occurrenceOf(event, summary)] : [],
+    );
     return answer(page.entries.at(-1)?.position ?? page.after, {
-      events: fresh.map((event) => occurrenceOf(event)),
+      events: fresh,
       truncated: page.truncated || fresh.length < found.length,
       hasMore: page.entries.length === most,
     });

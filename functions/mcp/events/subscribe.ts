@@ -2,9 +2,10 @@ import { factsOfRecord } from '../../events/facts.ts';
 import { matches } from '../../events/match.ts';
 import { callbackUrl } from '../../events/post/url.ts';
 import { positionOf } from '../../events/store.ts';
+import { summaryOf } from '../../events/summary.ts';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { type EventFacts, positionText, type StoredSubscription } from '../../tasks/table/event-items.ts';
+import { type LogEntry, positionText, type StoredSubscription } from '../../tasks/table/event-items.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { readTask } from '../read/read.ts';
 import type { EventsContext } from './context.ts';
@@ -88,17 +89,20 @@ async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { eve
     return refresh(first, asked, wanted, { events, server });
   }
   const { all } = await log.missed(owner, { after, since, filter: subscription });
-  const event = cursor === null || truncated ? await happened(asked, call, server) : undefined;
-  await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...(event && { event }) });
+  const before = cursor === null || truncated ? await happened(asked, call, server) : {};
+  await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...before });
   return answer(subscription, truncated || !all);
 }
 
 /** The event of a task that has ended before, or asks: a client may subscribe after it created the task. */
-async function happened(asked: Asked, call: Call, server: ServerContext): Promise<EventFacts | undefined> {
+async function happened(asked: Asked, call: Call, server: ServerContext): Promise<Pick<LogEntry, 'event' | 'summary'>> {
   const { taskId } = asked.arguments;
-  if (taskId === undefined) return undefined;
-  const facts = factsOfRecord(await readTask(call.principal, taskId, server));
-  return facts !== undefined && matches(facts, asked) ? facts : undefined;
+  if (taskId === undefined) return {};
+  const record = await readTask(call.principal, taskId, server);
+  const event = factsOfRecord(record);
+  if (event === undefined || !matches(event, asked)) return {};
+  const summary = server.tools.get(record.tool)?.entry.eventSummary ? summaryOf(record) : undefined;
+  return { event, ...(summary !== undefined && { summary }) };
 }
 
 /** While a subscription lives, its cursor counts for nothing: its events are in the queue. */

@@ -75,12 +75,20 @@ export function placeOf({ owner, taskId, round }: TaskRecord, stored: StoredResu
 
 /** How an error result begins: its first text, as `errorSummary` of the endpoint reads it in a whole result. */
 function beginningOf(text: string): string | undefined {
+  const first = firstText(text);
+  return first === undefined ? undefined : beginning(first, SAYS.most, SAYS.bytes);
+}
+
+/** The first text that a client sees of a result (JSON text), if it sees one. */
+export function firstText(text: string): string | undefined {
   const value: unknown = parsed(text);
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === 'string') return value;
   const { content, structuredContent } = fields(value);
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   const whole = structuredContent === undefined ? text : JSON.stringify(structuredContent);
   const first = content === undefined ? whole : blocks.map(fields).find(({ type }) => type === 'text')?.text;
-  return typeof first === 'string' ? beginning(first, SAYS.most, SAYS.bytes) : undefined;
+  return typeof first === 'string' ? first : undefined;
 }
 
 /** The size and the hash of a text, for a reference. */

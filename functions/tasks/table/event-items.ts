@@ -50,6 +50,8 @@ export interface LogHead {
 export interface LogEntry {
   readonly at: number;
   readonly event?: EventFacts;
+  /** Of the event, if its tool has `eventSummary`. Beside it, as operators without the right to payloads read `event`. */
+  readonly summary?: string;
   readonly start?: SubscriptionStart;
 }
 export type PlacedEntry = LogEntry & { readonly position: number };

@@ -138,9 +138,13 @@ describe('the receiver of the Vercel AI SDK (@ai-sdk/mcp)', () => {
   });
 });
 
-async function subscribeBy(headers: Headers, receiver: { readonly url: string; readonly secret: string }) {
+async function subscribeBy(
+  headers: Headers,
+  receiver: { readonly url: string; readonly secret: string },
+  name = 'task.finished',
+) {
   const delivery = { mode: 'webhook', url: receiver.url, secret: receiver.secret };
-  const { body } = await modernRequest(url(), 'events/subscribe', { name: 'task.finished', delivery }, { headers });
+  const { body } = await modernRequest(url(), 'events/subscribe', { name, delivery }, { headers });
   expect(body.result).toMatchObject({ id: expect.stringMatching(/^sub_/), truncated: false });
 }
 
@@ -152,6 +156,29 @@ test('a receiver that verifies by the library standardwebhooks for Node gets tas
   await finishTask(headers);
   const [got] = await receiver.until(1);
   expect(got?.body).toMatchObject({ name: 'task.finished', data: { tool: 'echo', status: 'completed' } });
+});
+
+test('events of a tool with eventSummary say what it asks, and what it returned, of others not (H-20)', async () => {
+  const receiver = await startReceiver();
+  onTestFinished(receiver.stop);
+  const headers = caller();
+  const ask = async (method: string, params: Record<string, unknown>) =>
+    (await modernRequest(url(), method, params, { headers })).body.result;
+  await subscribeBy(headers, receiver);
+  await subscribeBy(headers, receiver, 'task.asks');
+  await finishTask(headers);
+  const { taskId } = await ask('tools/call', { name: 'ask', arguments: {} });
+  const data = async (count: number) => (await receiver.until(count)).map(({ body }) => body.data as object);
+  expect(await data(2)).toMatchObject([{ tool: 'echo' }, { tool: 'ask', taskId, summary: 'Really?' }]);
+  const inputResponses = { 'r1.confirm': { action: 'accept', content: { ok: true } } };
+  await ask('tasks/update', { taskId, inputResponses });
+  const [first, , last] = await data(3);
+  expect(first).not.toHaveProperty('summary');
+  expect(last).toMatchObject({
+    taskId,
+    status: 'completed',
+    summary: expect.stringMatching(/^\{"answer":\{"action":/),
+  });
 });
 
 /** A Python that has the package standardwebhooks of PyPI. */

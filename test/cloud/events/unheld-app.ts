@@ -9,4 +9,6 @@ const server = new McpTaskServer(stack, 'Server', {
   events: { hold: Duration.seconds(0) },
 });
 const handler = new ToolFunction(stack, 'Tools', { entry: 'test/support/apps/tools.ts' });
-server.addTool('echo', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' });
+const tool = { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'optional' } as const;
+server.addTool('echo', tool);
+server.addTool('ask', { ...tool, eventSummary: true });

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { EventFacts } from '../../../functions/tasks/table/event-items.ts';
 import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
-import { cancel } from '../../../functions/tasks/transitions/end.ts';
+import { cancel, finish } from '../../../functions/tasks/transitions/end.ts';
 import { change, fresh, published, SECRET, T0 } from './published.ts';
 
 // The function reads them as it loads.
@@ -15,13 +15,14 @@ async function told(
   writes: Parameters<typeof published>[0],
   fails: (facts: EventFacts) => boolean = () => false,
   putEvents?: Parameters<typeof published>[1],
+  summarized?: readonly string[],
 ) {
-  const all: (EventFacts & { owner: string })[] = [];
-  const tell = async (owner: string, facts: EventFacts) => {
+  const all: (EventFacts & { owner: string; summary: string | undefined })[] = [];
+  const tell = async (owner: string, facts: EventFacts, summary: string | undefined) => {
     if (fails(facts)) throw new Error('no');
-    all.push({ ...facts, owner });
+    all.push({ ...facts, owner, summary });
   };
-  return { ...(await published(writes, putEvents, 0, true, tell)), all };
+  return { ...(await published(writes, putEvents, 0, true, tell, summarized)), all };
 }
 
 test('an end and a question become events, without what a client or a tool wrote', async () => {
@@ -37,6 +38,18 @@ test('an end and a question become events, without what a client or a tool wrote
   ]);
   expect(JSON.stringify(all)).not.toContain(SECRET);
   expect(all.map(({ eventId }) => /^evt_[0-9a-z]{26}$/.test(eventId))).toEqual([true, true]);
+});
+
+test('events of a tool with eventSummary have one, and nothing else that is published has (H-20)', async () => {
+  const done = finish(fresh, { text: JSON.stringify(SECRET), asks: false, isError: false }, undefined, T0 + 9);
+  const writes = [change(fresh, asking), change({ ...fresh, tool: 'quiet' }, asking), change(fresh, done)];
+  const { all, text } = await told(writes, undefined, undefined, ['other', 'echo']);
+  expect(all.map(({ tool, summary }) => [tool, summary])).toEqual([
+    ['echo', SECRET],
+    ['quiet', undefined],
+    ['echo', SECRET],
+  ]);
+  expect(text).not.toContain(SECRET);
 });
 
 test('the same change has the same event id each time, and another change another one', async () => {

@@ -23,6 +23,7 @@ export async function published(
   age = 0,
   byTool = true,
   tell?: TaskEventsContext['tell'],
+  summarized: readonly string[] = [],
 ) {
   const [audit, metrics, resumed, entries]: [string[], string[], string[], object[]] = [[], [], [], []];
   const { batchItemFailures } = await publish(
@@ -31,6 +32,7 @@ export async function published(
       server: 'S',
       metricsByTool: byTool,
       tell,
+      summarized: new Set(summarized),
       resume: async ({ taskId }) => void resumed.push(taskId),
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),

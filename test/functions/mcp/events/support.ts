@@ -15,8 +15,8 @@ export const EVENTS_TOOLS = manifest.tools.map((tool) =>
   tool.name === 'required' ? { ...tool, scopes: ['ops'] } : tool,
 );
 
-/** A server with MCP Events, whose tasks, log and queue are in memory. */
-export function eventsServer() {
+/** A server with MCP Events, whose tasks, log and queue are in memory. @param summarized tools with `eventSummary` */
+export function eventsServer(summarized: readonly string[] = []) {
   const memory = eventsInMemory();
   const { clock, items } = memory;
   const asked: { url: string; secret: string; subscriptionId: string }[] = [];
@@ -33,10 +33,11 @@ export function eventsServer() {
     },
     seen,
   });
+  const all = EVENTS_TOOLS.map((tool) => (summarized.includes(tool.name) ? { ...tool, eventSummary: true } : tool));
   const tools: ServerContext['tools'] = new Map(
-    EVENTS_TOOLS.map((entry) => [entry.name, { entry, validate: () => true, validateOutput: undefined }]),
+    all.map((entry) => [entry.name, { entry, validate: () => true, validateOutput: undefined }]),
   );
-  const oauth = { ...manifest, auth: 'oauth' as const, tools: EVENTS_TOOLS };
+  const oauth = { ...manifest, auth: 'oauth' as const, tools: summarized.length > 0 ? all : EVENTS_TOOLS };
   const fake = fakeServer({ now: () => clock.now, manifest: oauth, tools, events });
   const caller = { key: OWNER, scopes: ['tasks', 'ops'] };
 
