@@ -8,7 +8,7 @@ import {
   Function as LambdaFunction,
   Runtime,
 } from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
+import { type Construct, Dependable } from 'constructs';
 import { logs, type StorageProps } from './storage/log-group.ts';
 
 export const NODE_ON_ARM = { runtime: Runtime.NODEJS_24_X, architecture: Architecture.ARM_64 } as const;
@@ -36,11 +36,25 @@ export function serverFunction(
     ...NODE_ON_ARM,
     handler: 'index.handler',
     logGroup,
-    role: new Role(scope, roleId, { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }),
+    role: roleOf('lambda', scope, roleId),
     ...props,
   });
   allow(handler, WRITE_LOGS, logGroup.logGroupArn);
   return handler;
+}
+
+/**
+ * Makes a role of an AWS service. CDK makes a function depend on its role and on its policies; the reference to the role
+ * is a dependency already, which cfn-lint reports (W3005), so the policies are left.
+ */
+export function roleOf(service: 'lambda' | 'states', scope: Construct, id: string): Role {
+  const role = new Role(scope, id, { assumedBy: new ServicePrincipal(`${service}.amazonaws.com`) });
+  Dependable.implement(role, {
+    get dependencyRoots() {
+      return role.node.children.filter((part) => part !== role.node.defaultChild);
+    },
+  });
+  return role;
 }
 
 /** Gives the role of a function these actions on one resource. */

@@ -1,4 +1,4 @@
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { LoggingFormat } from 'aws-cdk-lib/aws-lambda';
 import {
   type BundlingOptions,
@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
-import { NODE_ON_ARM, WRITE_LOGS } from '../server-function.ts';
+import { NODE_ON_ARM, roleOf, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
 import { addSource, codeOf, isBuiltHere, isDev, placeholderCode, sourceOf, type ToolSource } from './tool-source.ts';
 
@@ -44,7 +44,7 @@ export class ToolFunction extends NodejsFunction {
     const logGroup = props.logGroup ?? logs(parts);
     // A function in a VPC needs more rights: CDK makes its role.
     const own = props.role === undefined && props.vpc === undefined;
-    const role = own ? new Role(parts, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') }) : undefined;
+    const role = own ? roleOf('lambda', parts, 'Role') : undefined;
     const bundling: BundlingOptions = {
       format: OutputFormat.CJS,
       minify: true,

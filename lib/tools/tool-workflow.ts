@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ArnFormat, Aws, Lazy, Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import {
@@ -16,6 +16,7 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
 import type { Engine } from '../../functions/tasks/engines.ts';
+import { roleOf } from '../server-function.ts';
 import { keyStatements } from '../storage/kms-grants.ts';
 import { logs, type StorageProps } from '../storage/log-group.ts';
 import { definition } from '../workflow/definition.ts';
@@ -51,7 +52,7 @@ export class ToolWorkflow extends Construct {
     super(scope, id);
     const { engine, machinePrefix, table, results, outcomes, signalsUrl, maxTtl, logLevel, storage } = props;
     const stateMachineName = `${machinePrefix}${engine}`;
-    this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
+    this.#role = roleOf('states', this, 'Role');
     const folder = mkdtempSync(join(tmpdir(), 'tool-workflow-'));
     try {
       const file = join(folder, `${engine}.asl.json`);

@@ -53,6 +53,16 @@ describe('the template', () => {
     }
   });
 
+  test('a function and a workflow of the server depend on the policies of their role, and refer to it', () => {
+    const all = Object.values(
+      template.toJSON().Resources as Record<string, { DependsOn?: string[]; Properties?: object }>,
+    );
+    const withRole = all.filter(({ Properties = {} }) => JSON.stringify(Properties).includes('"Role'));
+    const depends = withRole.flatMap(({ DependsOn }) => DependsOn ?? []);
+    expect(depends.filter((id) => id.includes('RoleDefaultPolicy')).length).toBeGreaterThan(6);
+    expect(depends.filter((id) => /^Server.*Role[0-9A-F]{8}$/.test(id))).toEqual([]);
+  });
+
   test('no state calls Lambda by an SDK integration, which ends after about 60 s', () => {
     const used = ENGINE_NAMES.flatMap((engine) =>
       Object.values<{ Resource?: string }>(JSON.parse(definition(engine)).States).map(({ Resource }) => Resource),
