@@ -43,11 +43,12 @@ export function createHandler(manifest: Manifest, validators: Validators, events
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
     const asked = { ...server, url: manifest.publicUrl ?? urlOf(event) };
-    const { token, name } = event.pathParameters ?? {};
+    const { token, name = '' } = event.pathParameters ?? {};
+    const method = event.httpMethod === 'HEAD' ? 'HEAD' : 'GET';
     const { status, headers, body } =
       token === undefined
         ? await endpoint(httpRequest(event, manifest), asked)
-        : await serveFile(token, name ?? '', asked);
+        : await serveFile({ method, token, name }, asked);
     // As bytes: middy cuts a long string into chunks, even inside a character.
     return { statusCode: status, headers, body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body };
   });

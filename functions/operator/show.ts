@@ -1,4 +1,5 @@
 import { traitsOf } from '../tasks/engines.ts';
+import { withFileNames } from '../tasks/files/file.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { Status, TaskKey, TaskRecord } from '../tasks/record.ts';
@@ -179,7 +180,7 @@ export function progressOf(
     at: Number(updatedAt),
     ...(typeof progress === 'number' && { done: progress }),
     ...(typeof progressTotal === 'number' && { of: progressTotal }),
-    ...(typeof statusMessage === 'string' && { message: statusMessage.slice(0, limits.statusMessage) }),
+    ...(typeof statusMessage === 'string' && { message: withFileNames(statusMessage.slice(0, limits.statusMessage)) }),
   };
 }
 

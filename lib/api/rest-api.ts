@@ -51,6 +51,7 @@ const SIGNAL_PATH = ['{place}', '{name}', '{mac}'];
 /** The path of files, and what is behind it: `functions/mcp/read/links.ts`. */
 const FILES = 'files';
 const FILE_PATH = ['{token}', '{name}'];
+const FILE_METHODS = ['GET', 'HEAD'];
 /** Methods with their own limits. API Gateway takes no limits for `ANY`. */
 const SIGNAL_METHODS = ['GET', 'HEAD', 'POST'];
 /** Requests a second of each method without an authorizer, so that a flood of them leaves Lambda and the table to clients. */
@@ -76,15 +77,16 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
       throttlingRateLimit: rateLimit,
       throttlingBurstLimit: burstLimit,
       methodOptions: Object.fromEntries(
-        [...SIGNAL_METHODS.map((method) => [SIGNALS, ...SIGNAL_PATH, method]), [FILES, ...FILE_PATH, 'GET']].map(
-          (path) => [
-            `/${path.join('/')}`,
-            {
-              throttlingRateLimit: Math.min(rateLimit, OPEN_RATE.rateLimit),
-              throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
-            },
-          ],
-        ),
+        [
+          ...SIGNAL_METHODS.map((method) => [SIGNALS, ...SIGNAL_PATH, method]),
+          ...FILE_METHODS.map((method) => [FILES, ...FILE_PATH, method]),
+        ].map((path) => [
+          `/${path.join('/')}`,
+          {
+            throttlingRateLimit: Math.min(rateLimit, OPEN_RATE.rateLimit),
+            throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
+          },
+        ]),
       ),
       ...accessLog(scope, operation),
     },
@@ -118,7 +120,7 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   for (const method of [...SIGNAL_METHODS, 'ANY']) signal.addMethod(method, toSignals);
   // The path is the key of a file, too. The endpoint has the key that opens it.
   const file = FILE_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(FILES));
-  file.addMethod('GET', integration);
+  for (const method of FILE_METHODS) file.addMethod(method, integration);
   return { api, url };
 }
 

@@ -50,7 +50,7 @@ describe('oauth', () => {
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
-        [`GET ${FILES}`, 'NONE', 'AWS_PROXY'],
+        ...['GET', 'HEAD'].map((verb) => [`${verb} ${FILES}`, 'NONE', 'AWS_PROXY']),
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
         ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
@@ -209,7 +209,7 @@ test('iam: all but the preflight, signals and files is signed, and there is noth
   expect(methods(template)).toEqual(
     [
       ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
-      [`GET ${FILES}`, 'NONE', 'AWS_PROXY'],
+      ...['GET', 'HEAD'].map((verb) => [`${verb} ${FILES}`, 'NONE', 'AWS_PROXY']),
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
       ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),

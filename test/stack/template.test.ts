@@ -81,6 +81,7 @@ describe('the template', () => {
       'DELETE',
       'GET',
       'GET',
+      'HEAD',
       'OPTIONS',
       'PATCH',
       'POST',

@@ -133,9 +133,10 @@ class _Measured:
 
 
 def _link(made):
+    digest = base64.urlsafe_b64encode(bytes.fromhex(made["sha256"])).decode().rstrip("=")
     return {
         "type": "resource_link",
-        "uri": "mcp-task-file:%s/%s" % (made["id"], path_name(made["name"])),
+        "uri": "mcp-task-file:%s.%s/%s" % (made["id"], digest, path_name(made["name"])),
         "name": made["name"],
         "mimeType": made["type"],
         "size": made["bytes"],

@@ -1,5 +1,6 @@
-import { InvalidParams, ResourceNotFound, TaskNotFound } from '../../tasks/errors.ts';
-import { fileKey } from '../../tasks/files/file.ts';
+import { createHash } from 'node:crypto';
+import { InternalError, InvalidParams, ResourceNotFound, TaskNotFound } from '../../tasks/errors.ts';
+import { digestOf, fileKey } from '../../tasks/files/file.ts';
 import { listPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
@@ -23,7 +24,7 @@ export const resourcesList: Method = async ({ params, principal, wire }, server)
   const tasks = new Map(visible(principal, stored, readAt, server).map((record) => [record.taskId, record]));
   const resources = files.map(async ({ taskId, file }) => {
     const record = tasks.get(taskId);
-    return record && resource(file, await urlOf(record, file, server));
+    return record && resource(file, await urlOf(record, { ...file, digest: digestOf(file) }, server));
   });
   const nextCursor = last === undefined ? undefined : await server.signer.seal(purpose, last);
   return wire.result({
@@ -58,6 +59,11 @@ export const resourcesRead: Method = async ({ params, principal, wire }, server)
   const found = await server.files.read(fileKey(place, place.id), limits.files.read);
   if (found === 'too large') {
     throw new InvalidParams(`The file takes more than ${limits.files.read} bytes: open its link, which needs no token`);
+  }
+  // The link of a result holds the hash, and no tool can change it once the task has ended.
+  if (createHash('sha256').update(found.bytes).digest('base64url') !== place.digest) {
+    server.log('file_altered', { taskId: place.taskId });
+    throw new InternalError('The file is not the one that this link was made for', { reason: 'FileAltered' });
   }
   return wire.result({ contents: [resourceContents(uri, found.bytes, found.type)], ...wire.uncached });
 };

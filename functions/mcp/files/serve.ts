@@ -1,3 +1,4 @@
+import type { FileMethod } from '../../tasks/aws/s3-files.ts';
 import { fileKey } from '../../tasks/files/file.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -21,16 +22,19 @@ const reply = (status: number, body: string, headers: Readonly<Record<string, st
 });
 
 /**
- * Answers the GET of a file: redirects to S3. The URL is the key, so no token is asked for, and nothing is read for a URL that this
+ * Answers the GET or HEAD of a file: redirects to S3. The URL is the key, so no token is asked for, and nothing is read for a URL that this
  * server has not made. Never logs a URL.
  */
-export async function serveFile(token: string, name: string, server: ServerContext): Promise<HttpReply> {
+export async function serveFile(
+  { method, token, name }: { readonly method: FileMethod; readonly token: string; readonly name: string },
+  server: ServerContext,
+): Promise<HttpReply> {
   try {
     const place = await placeOf(token, name, server);
     if (place === undefined || server.now() >= place.until) {
       return reply(404, 'There is nothing here. A link works for an hour: read the result again for a fresh one.');
     }
-    const location = await server.files.presign(fileKey(place, place.id), limits.files.presigned / 1_000);
+    const location = await server.files.presign(fileKey(place, place.id), limits.files.presigned / 1_000, method);
     return reply(302, 'The file is at the Location of this answer.', { location });
   } catch (error) {
     logUnexpected(error, 'file');

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { type ClientOptions, clientConfig, quiet } from './client.ts';
@@ -17,9 +17,12 @@ export interface FileUploads {
   upload(file: FileObject, signal: AbortSignal): Promise<void>;
 }
 
+/** A signature holds for one method. */
+export type FileMethod = 'GET' | 'HEAD';
+
 export interface FileReads {
-  /** A URL to read it by GET, for so many seconds. */
-  presign(key: string, seconds: number): Promise<string>;
+  /** A URL to read it by this method, for so many seconds. */
+  presign(key: string, seconds: number, method: FileMethod): Promise<string>;
   /** All of it, if it has at most so many bytes. */
   read(key: string, most: number): Promise<{ bytes: Uint8Array; type: string } | 'too large'>;
 }
@@ -60,7 +63,11 @@ export function fileReads(Bucket: string, options: ClientOptions): FileReads {
   // Otherwise a presigned URL demands a checksum that no browser sends.
   const client = clientOf(options, 'WHEN_REQUIRED');
   return {
-    presign: (Key, expiresIn) => getSignedUrl(client, new GetObjectCommand({ Bucket, Key }), { expiresIn }),
+    presign(Key, expiresIn, method) {
+      const command =
+        method === 'HEAD' ? new HeadObjectCommand({ Bucket, Key }) : new GetObjectCommand({ Bucket, Key });
+      return getSignedUrl(client, command, { expiresIn });
+    },
     async read(Key, most) {
       const found = await client.send(new GetObjectCommand({ Bucket, Key }));
       const { Body, ContentLength = 0, ContentType: type = '' } = found;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
-import { has, isInteger, isString, parsed } from '../shape.ts';
+import { has, isInteger, parsed } from '../shape.ts';
 import type { FileLink } from '../tool-contract.ts';
 
 /** A file of a task, once all of it is stored. */
@@ -17,6 +17,8 @@ export interface StoredFile {
 
 /** What a result or a message holds in place of the URL of a file. Each read of it gets a fresh URL. */
 export const FILE_SCHEME = 'mcp-task-file:';
+/** All of it: id, SHA-256 as base64url, and a name for people. */
+export const PLACEHOLDER = new RegExp(`${FILE_SCHEME}([\\w-]{22})\\.([\\w-]{43})/([\\w.-]{1,60})`, 'g');
 /** The members of `_meta` of a link are named with this. */
 const SHA256 = 'mcp-task-server/sha256';
 
@@ -39,12 +41,19 @@ export function fileKey({ owner, taskId }: TaskKey, id: string): string {
 /** The link to a file, as a block of a result. */
 export const fileLink = ({ id, name, type, bytes, sha256 }: StoredFile): FileLink => ({
   type: 'resource_link',
-  uri: `${FILE_SCHEME}${id}/${pathName(name)}`,
+  uri: `${FILE_SCHEME}${id}.${digestOf({ sha256 })}/${pathName(name)}`,
   name,
   mimeType: type,
   size: bytes,
   _meta: { [SHA256]: sha256 },
 });
+
+/** Its SHA-256 as base64url, as links hold it. */
+export const digestOf = ({ sha256 }: Pick<StoredFile, 'sha256'>): string =>
+  Buffer.from(sha256, 'hex').toString('base64url');
+
+/** A message with the names of files in place of their links, for operators. */
+export const withFileNames = (message: string): string => message.replace(PLACEHOLDER, '$3');
 
 /** A part of a URL that says what the file is, and that no browser, mail program or gateway changes. */
 export function pathName(name: string): string {
@@ -81,7 +90,7 @@ const isFile = has({
   name: (name) => nameProblem(name) === undefined,
   type: isMediaType,
   bytes: isInteger,
-  sha256: isString,
+  sha256: (hash) => typeof hash === 'string' && /^[\da-f]{64}$/.test(hash),
 });
 
 /** A file that a tool has noted. Undefined: it is none. */

@@ -14,15 +14,25 @@ async function started(args: object): Promise<string> {
   return (await modernRequest(url(), 'tools/call', call, { capabilities: TASKS })).body.result.taskId;
 }
 
+const s3 = (accessKeyId = '') =>
+  new S3Client({
+    ...{ endpoint: cloud().endpoint, region: cloud().region, forcePathStyle: true },
+    credentials: { accessKeyId, secretAccessKey: 'local' },
+  });
+const objectOf = (call: { readonly input: unknown } | undefined) => {
+  const { Bucket, Key } = (call?.input ?? {}) as { Bucket?: string; Key?: string };
+  return { Bucket, Key };
+};
+
 describe('a file of a tool', () => {
   test('is in its result as a link, which needs no token and takes ranges', async () => {
     const bytes = Buffer.from('äöü\n'.repeat(2_000_000));
     const mark = cloud().calls.mark();
     const task = await poll(url(), await started({ text: 'äöü\n', times: 2_000_000 }), ended);
-    const s3 = cloud()
+    const calls = cloud()
       .calls.since(mark)
       .filter(({ service }) => service === 's3');
-    expect(s3.map(({ operation }) => operation).sort()).toEqual([
+    expect(calls.map(({ operation }) => operation).sort()).toEqual([
       'CompleteMultipartUpload',
       'CreateMultipartUpload',
       ...Array(3).fill('UploadPart'),
@@ -45,6 +55,8 @@ describe('a file of a tool', () => {
     expect(createHash('sha256').update(got).digest('hex')).toBe(sha256);
     const part = await fetch(uri, { headers: { range: 'bytes=0-6' } });
     expect([part.status, await part.text()]).toEqual([206, 'äöü\n']);
+    const head = await fetch(uri, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
     const redirect = await fetch(uri, { redirect: 'manual' });
     expect(redirect.headers.get('location')).not.toContain(task.taskId);
     expect((await fetch(uri.replace(/.(?=\/[^/]*$)/, '!'))).status).toBe(404);
@@ -54,10 +66,10 @@ describe('a file of a tool', () => {
     const mark = cloud().calls.mark();
     const task = await poll(url(), await started({ text: 'x' }), ended);
     await (await fetch(task.result.content[0].uri)).text();
-    const s3 = cloud()
+    const calls = cloud()
       .calls.since(mark)
       .filter(({ service }) => service === 's3');
-    expect(s3.map(({ operation }) => operation)).toEqual(['PutObject', 'GetObject']);
+    expect(calls.map(({ operation }) => operation)).toEqual(['PutObject', 'GetObject']);
   });
 
   test('cannot be replaced, also by its tool', async () => {
@@ -66,15 +78,12 @@ describe('a file of a tool', () => {
     const [put] = cloud()
       .calls.since(mark)
       .filter(({ operation }) => operation === 'PutObject');
-    const { Bucket, Key } = (put?.input ?? {}) as { Bucket?: string; Key?: string };
-    const s3 = new S3Client({
-      ...{ endpoint: cloud().endpoint, region: cloud().region, forcePathStyle: true },
-      credentials: { accessKeyId: put?.caller ?? '', secretAccessKey: 'local' },
-    });
-    const replace = { Bucket, Key, Body: 'y' };
-    await expect(s3.send(new PutObjectCommand(replace))).rejects.toThrow('is not authorized to perform: s3:PutObject');
-    await expect(s3.send(new PutObjectCommand({ ...replace, IfNoneMatch: '*' }))).rejects.toThrow('pre-conditions');
-    await expect(s3.send(new DeleteObjectCommand({ Bucket, Key }))).rejects.toThrow('s3:DeleteObject');
+    const [tool, replace] = [s3(put?.caller), { ...objectOf(put), Body: 'y' }];
+    await expect(tool.send(new PutObjectCommand(replace))).rejects.toThrow(
+      'is not authorized to perform: s3:PutObject',
+    );
+    await expect(tool.send(new PutObjectCommand({ ...replace, IfNoneMatch: '*' }))).rejects.toThrow('pre-conditions');
+    await expect(tool.send(new DeleteObjectCommand(objectOf(put)))).rejects.toThrow('s3:DeleteObject');
   });
 
   test.each([
@@ -122,6 +131,41 @@ describe('the resources of a server with files', () => {
     expect(large.body.error.message).toContain('more than 4000000 bytes');
     expect((await request('resources/templates/list')).body.result).toEqual({ resourceTemplates: [] });
     expect((await modernRequest(url(), 'resources/list')).body.result.resources).toEqual([]);
+  });
+
+  test('come in pages of 50, the newest task first (A-24)', async () => {
+    const { request } = await legacySession(url(), {}, '2025-11-25');
+    for (const more of [70, 49]) {
+      const { task } = (await request('tools/call', { name: 'files', arguments: { more }, task: {} })).body.result;
+      await request('tasks/result', { taskId: task.taskId }, JSON_ONLY);
+    }
+    const pages: { readonly name: string; readonly uri: string }[][] = [];
+    let cursor: string | undefined;
+    do {
+      const { resources, nextCursor } = (await request('resources/list', cursor === undefined ? {} : { cursor })).body
+        .result;
+      pages.push(resources);
+      cursor = nextCursor;
+    } while (cursor !== undefined);
+    expect(pages.map(({ length }) => length).filter((length) => length > 0)).toEqual([50, 50, 21]);
+    const names = (more: number) => [...Array.from({ length: more }, (_, n) => `${n}.txt`), 'Zeilen “eins”.txt'];
+    const listed = pages.flat().map(({ name }) => name);
+    expect([listed.slice(0, 50).sort(), listed.slice(50).sort()]).toEqual([names(49).sort(), names(70).sort()]);
+    const [last] = pages.flat().slice(-1);
+    expect((await fetch(last?.uri ?? '')).status).toBe(200);
+  });
+
+  test('are not read if S3 has another content than the link names', async () => {
+    const { request } = await legacySession(url(), {}, '2025-11-25');
+    const mark = cloud().calls.mark();
+    const { task } = (await request('tools/call', { name: 'files', arguments: { text: 'x' }, task: {} })).body.result;
+    const { content } = (await request('tasks/result', { taskId: task.taskId }, JSON_ONLY)).body.result;
+    const put = cloud()
+      .calls.since(mark)
+      .find(({ operation }) => operation === 'PutObject');
+    await s3('admin').send(new PutObjectCommand({ ...objectOf(put), Body: 'y' }));
+    const { error } = (await request('resources/read', { uri: content[0].uri })).body;
+    expect([error.code, error.data]).toEqual([-32603, { reason: 'FileAltered' }]);
   });
 
   test('a URI that is none is invalid, in both revisions (X-38)', async () => {

@@ -103,11 +103,13 @@ describe('what is shown of a task', () => {
     expect(await progressIn(task(), { ...reported, progress: 'x', progressTotal: 'x', statusMessage: 7 })).toEqual({
       at: T0 + 9,
     });
+    const statusMessage = `Works\nPreview: mcp-task-file:${'A'.repeat(22)}.${'B'.repeat(43)}/first.png`;
+    expect((await progressIn(task(), { ...reported, statusMessage }))?.message).toBe('Works\nPreview: first.png');
     expect(await progressIn(task(), { ...reported, round: 2 })).toBeUndefined();
     await progressIn(task(), reported, false);
-    expect(asked).toEqual([true, true, true, false]);
+    expect(asked).toEqual([true, true, true, true, false]);
     expect(await progressIn(asking())).toBeUndefined();
-    expect(asked).toHaveLength(4);
+    expect(asked).toHaveLength(5);
   });
 
   test('a record of another release with its attributes alone', async () => {

@@ -24,7 +24,7 @@ describe('without options', () => {
         // A flood of signals, or of files, leaves the rest to clients. API Gateway takes no limits for ANY.
         ...[
           ...['GET', 'HEAD', 'POST'].map((HttpMethod) => ['~1signals~1{place}~1{name}~1{mac}', HttpMethod] as const),
-          ['~1files~1{token}~1{name}', 'GET'] as const,
+          ...['GET', 'HEAD'].map((HttpMethod) => ['~1files~1{token}~1{name}', HttpMethod] as const),
         ].map(([path, HttpMethod]) =>
           Match.objectLike({
             ResourcePath: `/${path}`,
@@ -68,7 +68,7 @@ test('deletionProtection, logRetention, throttling and keyRotation change the de
   expect(retentions).toEqual(Array(10).fill(365));
   const limits = { ThrottlingRateLimit: 5.5, ThrottlingBurstLimit: 7 };
   template.hasResourceProperties('AWS::ApiGateway::Stage', {
-    MethodSettings: Array(5)
+    MethodSettings: Array(6)
       .fill(limits)
       .map((one) => Match.objectLike(one)),
   });

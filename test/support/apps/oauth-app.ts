@@ -34,6 +34,7 @@ server.addTool('confide', tool);
 server.addTool('direct_confide', { ...tool, taskSupport: 'forbidden' });
 server.addTool('direct_echo', { ...tool, taskSupport: 'forbidden' });
 if (issuer !== undefined) {
+  server.addToolFile('files', 'test/cloud/files/tool.ts', { timeout: Duration.seconds(60) });
   server.addTool('ask_scoped', { ...tool, scopes: ['ops:deploy'] });
   server.addTool('event', { ...tool, scopes: ['ops:deploy'] });
   server.addTool('direct_throws', { ...tool, taskSupport: 'forbidden', scopes: ['ops:deploy', 'ops:read'] });

@@ -32,7 +32,7 @@ describe('a file of a task', () => {
     });
     expect(result).toEqual({
       type: 'resource_link',
-      uri: expect.stringMatching(/^mcp-task-file:[\w-]{22}\/a\.txt$/),
+      uri: expect.stringMatching(/^mcp-task-file:[\w-]{22}\.[\w-]{43}\/a\.txt$/),
       name: 'a.txt',
       mimeType: 'text/plain',
       size: 7,
