@@ -44,24 +44,24 @@ export abstract class TaskMetrics extends Construct {
 
   /** The time from the call until the workflow began, in ms. @default the 99th percentile over 5 minutes */
   metricTimeToStart(props?: MetricOptions): Metric {
-    return this.#time('TimeToStart', props);
+    return this.time('TimeToStart', props);
   }
 
   /** The time from the call to the end, in ms. @default the 99th percentile over 5 minutes */
   metricTimeToEnd(props?: MetricOptions): Metric {
-    return this.#time('TimeToEnd', props);
+    return this.time('TimeToEnd', props);
   }
 
   /** The part of `TimeToEnd` in which a task waited for answers, in ms. @default the 99th percentile over 5 minutes */
   metricTimeWaitingForInput(props?: MetricOptions): Metric {
-    return this.#time('TimeWaitingForInput', props);
+    return this.time('TimeWaitingForInput', props);
   }
 
   protected sum(name: string, props?: MetricOptions): Metric {
     return this.metric(name, { statistic: Stats.SUM, ...props });
   }
 
-  #time(name: string, props?: MetricOptions): Metric {
+  protected time(name: string, props?: MetricOptions): Metric {
     return this.metric(name, { statistic: Stats.p(99), ...props });
   }
 }
@@ -101,5 +101,30 @@ export abstract class ServerMetrics extends TaskMetrics {
   /** The age of the oldest unfinished task, in ms. @default the maximum over 5 minutes */
   metricTimeOldestOpen(props?: MetricOptions): Metric {
     return this.metric('TimeOldestOpen', { statistic: Stats.MAXIMUM, ...props });
+  }
+
+  /** MCP events that their receivers took. Needs `events`, like all metrics of deliveries. @default the sum over 5 minutes */
+  metricEventsDelivered(props?: MetricOptions): Metric {
+    return this.sum('EventsDelivered', props);
+  }
+
+  /** Attempts to deliver an MCP event that will be tried again. @default the sum over 5 minutes */
+  metricEventAttemptsFailed(props?: MetricOptions): Metric {
+    return this.sum('EventAttemptsFailed', props);
+  }
+
+  /** MCP events that are not tried again, since the receiver refused them or was away for too long. @default the sum over 5 minutes */
+  metricEventsGivenUp(props?: MetricOptions): Metric {
+    return this.sum('EventsGivenUp', props);
+  }
+
+  /** The time from the change of a task until a receiver took its event, in ms. @default the 99th percentile over 5 minutes */
+  metricTimeToDelivery(props?: MetricOptions): Metric {
+    return this.time('TimeToDelivery', props);
+  }
+
+  /** For how long all attempts for one subscription have failed, in ms. @default the maximum over 5 minutes */
+  metricTimeDeliveryFails(props?: MetricOptions): Metric {
+    return this.metric('TimeDeliveryFails', { statistic: Stats.MAXIMUM, ...props });
   }
 }

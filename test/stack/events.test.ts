@@ -52,7 +52,7 @@ test('the hold is a variable of the function that posts, in ms', () => {
   expect(holdOf({ hold: Duration.seconds(0) })).toBe('0');
 });
 
-test('only the names of tools with eventSummary are a variable of the function that writes events', () => {
+test('the names of tools with eventSummary are a variable of TaskEvents, left out for none', () => {
   const variableOf = (summarized: readonly string[], events?: Events) => {
     const stack = new Stack(new App(), 'S');
     const server = new McpTaskServer(stack, 'Server', { auth: Auth.iam(), ...(events && { events }) });

@@ -105,11 +105,15 @@ test('each metric that docs/events.md lists has a method, with the dimension of 
   const [, section = ''] = /^## Metrics\n(.*?)^## /ms.exec(readPage('docs/events.md')) ?? [];
   const names = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name);
   const published = new Set(names.filter((name) => !['McpTaskServer', 'Server', 'Tool', 'Kind'].includes(name)));
-  expect(published.size).toBe(16);
+  expect(published.size).toBe(21);
   const methods = server as unknown as Record<string, (kind?: string) => Metric>;
   for (const name of published) {
     const metric = name === 'Repaired' ? server.metricRepaired('overdue') : methods[`metric${name}`]?.();
-    const statistic = name === 'TimeOldestOpen' ? 'Maximum' : name.startsWith('Time') ? 'p99' : 'Sum';
+    const statistic = ['TimeOldestOpen', 'TimeDeliveryFails'].includes(name)
+      ? 'Maximum'
+      : name.startsWith('Time')
+        ? 'p99'
+        : 'Sum';
     expect(metric, name).toMatchObject({ namespace: 'McpTaskServer', metricName: name, statistic });
     const { Server, ...others } = metric?.dimensions ?? {};
     expect(Server).toMatch(/^Shop/);

@@ -158,7 +158,7 @@ test('a receiver that verifies by the library standardwebhooks for Node gets tas
   expect(got?.body).toMatchObject({ name: 'task.finished', data: { tool: 'echo', status: 'completed' } });
 });
 
-test('events of a tool with eventSummary say what it asks, and what it returned, of others not (H-20)', async () => {
+test('events of a tool with eventSummary say what it asks, then what it returned (H-20)', async () => {
   const receiver = await startReceiver();
   onTestFinished(receiver.stop);
   const headers = caller();

@@ -49,7 +49,7 @@ test('half a character is replaced, as a table cannot hold it (H-20)', () => {
   expect(summaryOf(completed('a\ud83d'))).toBe('a\ufffd');
 });
 
-test('the head of a full log with a summary, a long name, a scope and a reason takes one write unit', async () => {
+test('the head of a full log, with a summary and long names, takes one write unit', async () => {
   const { writer, table } = eventsInMemory();
   const owner = `owner#${'a'.repeat(26)}`;
   await writer().begin(owner);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { finished, OWNER, START } from '../../events/support.ts';
 import { eventsServer } from './support.ts';
 
-test('the event of an ended task has a summary if its tool has, in a delivery and in a poll (H-14, H-20)', async () => {
+test('the event of an ended task has a summary if its tool has one, also in a poll (H-20)', async () => {
   const { call, subscription, task, queue, store, writer } = eventsServer(['required']);
   const one = { status: 'completed', result: '{"content":[{"type":"text","text":"12 pages"}]}' } as const;
   const summaries: unknown[] = [];
