@@ -44,6 +44,11 @@ export function logged({ lines, hidden }: FoundLogs): Report {
   return { text: `${lines.length === 0 ? 'No line' : counted(data.lines.length, 'line')}.`, data };
 }
 
+export const subscribed = (data: { readonly owner: string; readonly subscriptions: readonly object[] }): Report => ({
+  text: `${data.owner} has ${counted(data.subscriptions.length, 'subscription')}.`,
+  data,
+});
+
 export const acted = (outcome: Outcome): Report => ({
   text: oneLine(outcome.message),
   data: outcome,

@@ -3,14 +3,28 @@ import { answerTask } from '../../../functions/operator/acts/answer.ts';
 import { cancelTask, failTask } from '../../../functions/operator/acts/end.ts';
 import { rerunTask } from '../../../functions/operator/acts/rerun.ts';
 import type { OperatorContext } from '../../../functions/operator/context.ts';
+import { endSubscription } from '../../../functions/operator/events/end.ts';
 import { explain } from '../../../functions/operator/explain/index.ts';
 import { findTask } from '../../../functions/operator/find.ts';
 import { show } from '../../../functions/operator/show.ts';
 import type { TaskKey } from '../../../functions/tasks/record.ts';
 import { filterOf } from '../options.ts';
 import { firstFull, logsReader, shownPage } from '../reads.ts';
-import { ANSWERS, FILTERS, FORCE, OWNER, PART, PAYLOAD, REASON, SINCE, TASK_ID } from './inputs.ts';
-import { acted, explained, listed, logged, type Report, shown } from './report.ts';
+import { listSubscriptions } from '../subscriptions/verbs.ts';
+import {
+  ANSWERS,
+  FILTERS,
+  FORCE,
+  OWNER,
+  PART,
+  PAYLOAD,
+  REASON,
+  SINCE,
+  SUBSCRIBER,
+  SUBSCRIPTION,
+  TASK_ID,
+} from './inputs.ts';
+import { acted, explained, listed, logged, type Report, shown, subscribed } from './report.ts';
 
 /** The rights with which the server was started. */
 export interface Allowed {
@@ -33,6 +47,7 @@ export interface Input {
   readonly cursor?: string;
   readonly part?: string;
   readonly since?: string;
+  readonly subscription?: string;
   readonly reason?: string;
   readonly force?: boolean;
   readonly answers?: Readonly<Record<string, unknown>>;
@@ -84,6 +99,12 @@ export function toolsFor({ writes, payload }: Allowed): readonly VerbTool[] {
         return logged(await read());
       },
     }),
+    tool('list_subscriptions', 'List subscriptions', {
+      description:
+        'Lists the live subscriptions to MCP events of the owner of one task (taskId), or of an owner (owner), and which of them fail. Give one of both.',
+      properties: { taskId: TASK_ID, owner: SUBSCRIBER, ...seen },
+      run: async (input, context) => subscribed(await listSubscriptions({ ...input, payload: shows(input) }, context)),
+    }),
   ];
   const acting = [
     act('cancel_task', 'Cancel a task', cancelTask, {
@@ -102,6 +123,20 @@ export function toolsFor({ writes, payload }: Allowed): readonly VerbTool[] {
         'Starts a new task from the arguments of one that has ended. Refuses a tool that may not be repeated, unless force is true.',
       properties: { force: FORCE },
     }),
+    tool(
+      'end_subscription',
+      'End a subscription',
+      {
+        description:
+          'Ends one subscription to MCP events. What is queued for its receiver is dropped. Its client may subscribe again.',
+        properties: { subscription: SUBSCRIPTION, owner: SUBSCRIBER, reason: REASON },
+        required: ['subscription', 'owner', 'reason'],
+        async run({ subscription = '', owner = '', reason = '' }, context) {
+          return acted(await endSubscription(owner, subscription, { who: await context.who(), reason }, context));
+        },
+      },
+      true,
+    ),
   ];
   return writes ? [...reading, ...acting] : reading;
 }

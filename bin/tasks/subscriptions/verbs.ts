@@ -29,15 +29,27 @@ export async function onSubscriptions(
     print(outcome, oneLine(outcome.message));
     return outcome.done ? 0 : 1;
   }
-  if ((word === undefined) === (given === undefined)) {
+  const found = await listSubscriptions({ taskId: word, owner: given, payload: values.payload === true }, context);
+  const now = context.now();
+  const rows = found.subscriptions.map((one) => rowOf(one, now));
+  print(found, rows.length === 0 ? oneLine(`${found.owner} has none`) : table([HEAD, ...rows]));
+  return 0;
+}
+
+interface Whose {
+  readonly taskId?: string | undefined;
+  readonly owner?: string | undefined;
+  /** With the URLs. */
+  readonly payload: boolean;
+}
+
+/** The live subscriptions of an owner, or of the owner of a task. Throws UsageError, OperatorError. */
+export async function listSubscriptions({ taskId, owner: given, payload }: Whose, context: OperatorContext) {
+  if ((taskId === undefined) === (given === undefined)) {
     throw new UsageError('subscriptions takes the id of one task, or --owner');
   }
-  const owner = given ?? (await findTask(word ?? '', undefined, context.reads)).owner;
-  const found = await subscriptionsOf(owner, values.payload === true, context);
-  const now = context.now();
-  const rows = found.map((one) => rowOf(one, now));
-  print({ owner, subscriptions: found }, rows.length === 0 ? oneLine(`${owner} has none`) : table([HEAD, ...rows]));
-  return 0;
+  const owner = given ?? (await findTask(taskId ?? '', undefined, context.reads)).owner;
+  return { owner, subscriptions: await subscriptionsOf(owner, payload, context) };
 }
 
 const HEAD = ['SUBSCRIPTION', 'EVENT', 'OF', 'UNTIL', 'STATE', 'URL'];

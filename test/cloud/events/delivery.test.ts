@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RECEIVERS_HERE } from '../../../local/marks.ts';
+import { environment, operatorOn } from '../../bin/tasks/mcp/client.ts';
 import { verbsOn } from '../../bin/tasks/verbs.ts';
 import { modernRequest } from '../../support/clients.ts';
 import { useAssembly, useCloud } from '../../support/cloud.ts';
@@ -75,6 +76,37 @@ describe('an operator', () => {
     expect(out + list).not.toContain('127.0.0.1');
     expect(await reader('subscriptions', taskId(), '--payload')).toMatchObject({ code: 1 });
     expect((await auditor('subscriptions', taskId(), '--payload')).out).toContain(receiver.url);
+  });
+
+  test('sees it by the tools of tasks mcp, too: with the right to payloads also where it goes', async () => {
+    const stack = ['--stack', cloud().stacks[0] ?? ''];
+    const { call, client } = await operatorOn([...stack, '--payload'], environment(cloud(), 'Auditor'));
+    const { data, text } = await call('list_subscriptions', { taskId: taskId() });
+    expect(data).toEqual((await reader('subscriptions', taskId(), '--json')).json());
+    expect(text).toBe(`${data.owner} has 1 subscription.`);
+    expect(data.subscriptions).toMatchObject([{ id: id(), name: 'task.finished', arguments: { tool: 'sleep' } }]);
+    const seen = await call('list_subscriptions', { owner: data.owner, payload: true });
+    expect(seen.data.subscriptions).toMatchObject([{ id: id(), url: receiver.url }]);
+    expect(await call('list_subscriptions')).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('one task'),
+    });
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).not.toContain('end_subscription');
+  });
+
+  test('ends one by a tool of tasks mcp, with --allow-writes', async () => {
+    const { owner } = (await reader('show', taskId(), '--json')).json();
+    const { url, secret } = receiver;
+    const delivery = { mode: 'webhook', url: `${url}&second`, secret };
+    const { result: second } = await request('events/subscribe', { name: 'task.asks', delivery });
+    const writing = ['--stack', cloud().stacks[0] ?? '', '--allow-writes'];
+    const { call, err } = await operatorOn(writing, environment(cloud(), 'Actor'));
+    const input = { subscription: second.id, owner, reason: 'INC-8' };
+    expect(await call('end_subscription', input)).toMatchObject({ data: { done: true } });
+    expect(await call('end_subscription', input)).toMatchObject({ isError: true });
+    await expect.poll(err).toMatch(new RegExp(`operator_unsubscribe.*${second.id}.*INC-8.*"via":"mcp"`));
+    expect((await reader('subscriptions', '--owner', owner, '--json')).json().subscriptions).toHaveLength(1);
   });
 
   test('ends a subscription with the act policy, and says so in the audit', async () => {

@@ -7,8 +7,8 @@ import { useAssembly, useCloud } from '../../../support/cloud.ts';
 import { verbsOn } from '../verbs.ts';
 import { environment, operatorOn } from './client.ts';
 
-const READING = ['list_tasks', 'show_task', 'explain_task', 'task_logs'];
-const ACTING = ['cancel_task', 'fail_task', 'answer_task', 'rerun_task'];
+const READING = ['list_tasks', 'show_task', 'explain_task', 'task_logs', 'list_subscriptions'];
+const ACTING = ['cancel_task', 'fail_task', 'answer_task', 'rerun_task', 'end_subscription'];
 const cloud = useCloud('assembly', { assembly: useAssembly('test/support/apps/operator-app.ts') });
 const url = () => `${cloud().url}/mcp`;
 const reason = 'INC-7';
@@ -33,7 +33,8 @@ describe('the tools', () => {
     expect(all.map(({ name }) => name)).toEqual([...READING, ...ACTING]);
     for (const { name, annotations, inputSchema } of all.filter((tool) => ACTING.includes(tool.name))) {
       expect(annotations, name).toEqual({ readOnlyHint: false, destructiveHint: true });
-      expect(inputSchema.required, name).toEqual(expect.arrayContaining(['taskId', 'reason']));
+      const one = name === 'end_subscription' ? 'subscription' : 'taskId';
+      expect(inputSchema.required, name).toEqual(expect.arrayContaining([one, 'reason']));
     }
   });
 
