@@ -1,7 +1,9 @@
 import type { Writer } from './record.ts';
 
 /** What the audit log records of tasks and their callers: docs/auth.md. */
-export type Action = ChangeAction | 'repeated' | 'retrieved' | 'denied';
+export type Action = ChangeAction | SubscriptionAction | 'repeated' | 'retrieved' | 'denied';
+/** Written for a change of a subscription to MCP events by its client. */
+export type SubscriptionAction = 'subscribed' | 'renewed' | 'unsubscribed';
 /** Written for each committed change of a record, by `functions/task-events`. */
 export type ChangeAction =
   | 'created'
@@ -33,6 +35,11 @@ export interface Facts {
   readonly reason?: string | undefined;
   /** input_answered: how many questions. */
   readonly answers?: number;
+  /** The id of a subscription, and the type of its events. */
+  readonly subscription?: string;
+  readonly name?: string;
+  /** renewed: what is another now. */
+  readonly changed?: readonly ('secret' | 'scopes')[];
 }
 
 export type Audit = (action: Action, facts: Facts) => void;

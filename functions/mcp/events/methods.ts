@@ -7,7 +7,16 @@ import { positionText } from '../../tasks/table/event-items.ts';
 import type { Method } from '../context.ts';
 import type { EventsContext } from './context.ts';
 import { declaresEvents, EventsError } from './errors.ts';
-import { askedOf, authorized, cursorIn, deliveryIn, namedIn, sinceOf, subscriptionId } from './request.ts';
+import {
+  askedOf,
+  auditedFacts,
+  authorized,
+  cursorIn,
+  deliveryIn,
+  namedIn,
+  sinceOf,
+  subscriptionId,
+} from './request.ts';
 import { subscribe } from './subscribe.ts';
 import { typesFor } from './types.ts';
 
@@ -34,11 +43,11 @@ const unsubscribe =
     const { url } = deliveryIn(call);
     if (typeof url !== 'string') throw new InvalidParams('delivery.url must be a string');
     const now = server.now();
-    const found = await events.items.subscription(asked.owner, subscriptionId(asked, url));
+    const id = subscriptionId(asked, url);
+    const found = await events.items.subscription(asked.owner, id);
     const ended = found !== undefined && (await events.items.endSubscription(asked.owner, found));
-    if (declaresEvents(call) && !(ended && found.refreshBefore > now)) {
-      throw new EventsError(call, 'NotFound', { kind: 'subscription' });
-    }
+    if (ended && found.refreshBefore > now) server.audit('unsubscribed', auditedFacts(asked, id));
+    else if (declaresEvents(call)) throw new EventsError(call, 'NotFound', { kind: 'subscription' });
     return call.wire.result({});
   };
 

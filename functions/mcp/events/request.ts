@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Filter } from '../../events/match.ts';
 import { EVENT_NAMES, type EventName } from '../../events/ports.ts';
+import type { Facts } from '../../tasks/audit.ts';
 import { InsufficientScope, InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
 import { has, isNumber, isObject, isString, oneOf } from '../../tasks/shape.ts';
@@ -86,3 +87,12 @@ export function deliveryIn(call: Call): Readonly<Record<string, unknown>> {
   if (mode !== 'webhook') throw new EventsError(call, 'Unsupported', { feature: 'deliveryMode', value: mode });
   return delivery;
 }
+
+/** What the audit log says of a subscription: never where it goes. */
+export const auditedFacts = ({ owner, name, arguments: args }: Asked, subscription: string): Facts => ({
+  owner,
+  subscription,
+  name,
+  ...(isString(args.tool) && { tool: String(args.tool) }),
+  ...(isString(args.taskId) && { taskId: String(args.taskId) }),
+});

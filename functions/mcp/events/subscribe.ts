@@ -10,7 +10,16 @@ import type { Call, Method, ServerContext } from '../context.ts';
 import { readTask } from '../read/read.ts';
 import type { EventsContext } from './context.ts';
 import { EventsError } from './errors.ts';
-import { type Asked, askedOf, authorized, cursorIn, deliveryIn, sinceOf, subscriptionId } from './request.ts';
+import {
+  type Asked,
+  askedOf,
+  auditedFacts,
+  authorized,
+  cursorIn,
+  deliveryIn,
+  sinceOf,
+  subscriptionId,
+} from './request.ts';
 
 const ENDED = 'The subscription was ended meanwhile: subscribe again';
 
@@ -91,6 +100,7 @@ async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { eve
   const { all } = await log.missed(owner, { after, since, filter: subscription });
   const before = cursor === null || truncated ? await happened(asked, call, server) : {};
   await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...before });
+  server.audit('subscribed', auditedFacts(asked, id));
   return answer(subscription, truncated || !all);
 }
 
@@ -111,6 +121,8 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   const { secret, refreshBefore } = wanted;
   const now = server.now();
   const isNew = secret !== secrets[0];
+  const hasOthers = sorted(asked.scopes) !== sorted(before.scopes);
+  const others = [...(isNew ? ['secret' as const] : []), ...(hasOthers ? ['scopes' as const] : [])];
   const changed = await events.items.changeSubscription(asked.owner, id, createdAt, {
     refreshBefore,
     scopes: asked.scopes,
@@ -123,7 +135,8 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   if (started !== true) {
     const after = positionOf(deliveredTo);
     await events.log.append(asked.owner, { at: now, start: { id, createdAt, after, since: wanted.since } });
-  }
+    server.audit('subscribed', auditedFacts(asked, id));
+  } else if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
   const deliveryStatus = {
     active: true,
     lastDeliveryAt: lastDeliveryAt === undefined ? null : dateTime(lastDeliveryAt),
@@ -132,6 +145,8 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   };
   return { ...answer({ ...before, refreshBefore }, false), deliveryStatus };
 }
+
+const sorted = (scopes: readonly string[]): string => scopes.toSorted().join(' ');
 
 const answer = ({ id, refreshBefore, deliveredTo }: StoredSubscription, truncated: boolean) => ({
   id,
