@@ -153,6 +153,7 @@ export class McpTaskServer extends ServerMetrics {
       storage,
       eventBus: props.eventBus,
       metricsByTool,
+      linksUrl: props.linkEvents === true ? `${url}/${SIGNALS}` : undefined,
       reconciler: this.reconciler.function,
       events,
       summarized: () => this.#tools.summarized,

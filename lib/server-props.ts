@@ -149,11 +149,17 @@ export interface OperationProps extends StorageProps {
    */
   readonly sweepChecksPerSecond?: number;
   /**
-   * Gets `Task Status Change` events (docs/events.md).
+   * Gets the events of tasks (docs/events.md).
    * @default the default bus of the account
    * @example EventBus.fromEventBusName(this, 'Bus', 'tasks')
    */
   readonly eventBus?: Pick<IEventBus, 'eventBusArn' | 'eventBusName'>;
+  /**
+   * Publishes `Task Waits` with the URL of each link that a task waits for, on the same bus (docs/events.md). Who gets these events can
+   * answer. Costs an event and a write unit for each link. @default false
+   * @example true
+   */
+  readonly linkEvents?: boolean;
   /**
    * Your name for the API. It then answers under no other name.
    * @default the name that API Gateway makes

@@ -32,6 +32,8 @@ export interface TaskEventsProps {
   readonly serverName: string;
   readonly eventBus: McpTaskServerProps['eventBus'];
   readonly metricsByTool: boolean;
+  /** The part before all links. Undefined: their URLs are not published. */
+  readonly linksUrl: string | undefined;
   /** Begins the next round of a task that has all it waits for. */
   readonly reconciler: IFunction;
   readonly storage: StorageProps;
@@ -54,7 +56,8 @@ export class TaskEvents extends Construct {
   readonly alarms: readonly Alarm[];
 
   constructor(scope: Construct, id: string, props: TaskEventsProps) {
-    const { table, results, serverName, eventBus, metricsByTool, reconciler, storage, events, summarized } = props;
+    const { table, results, serverName, eventBus, metricsByTool, linksUrl, reconciler, storage, events, summarized } =
+      props;
     super(scope, id);
     const { encryptionKey } = storage;
     const bus = eventBus ?? EventBus.fromEventBusName(this, 'DefaultBus', 'default');
@@ -74,6 +77,7 @@ export class TaskEvents extends Construct {
           RECONCILER: reconciler.functionName,
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
+          ...(linksUrl !== undefined && { LINKS_URL: linksUrl }),
           ...events?.environment,
           // Left out if no tool has a summary.
           ...(events && { EVENT_SUMMARIES: Lazy.string({ produce: () => summarized().join(',') || undefined }) }),

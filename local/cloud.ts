@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { withUrl } from './api-gateway/deployed-urls.ts';
+import { toHereOf, withUrl } from './api-gateway/deployed-urls.ts';
 import { startApiGateway } from './api-gateway/index.ts';
 import { readApi } from './api-gateway/routes.ts';
 import { lockDataDir } from './disk/data-dir.ts';
@@ -197,18 +197,19 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const sources = startEventSources({ mappings, queueMappings, streams, ...polling });
   atStop(sources.stop);
   const answerMappings = createMappings({ stacks, specs, streams, iam, onCreated: sources.add });
-  const events = createEventBridge({ rules, buses, iam, scheduled, ...polling });
+  const listening = Promise.withResolvers<string>();
+  const outputs = localized(Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))), functionUrls);
+  // Workflows give functions the URL of the API, and events may have it.
+  const toHere = toHereOf(api, outputs, listening.promise);
+  const events = createEventBridge({ rules, buses, iam, scheduled, toHere, ...polling });
   atStop(events.stop);
   const accessKeyOfRole = (roleArn: string) => specs.roles.get(roleArn) ?? 'StepFunctions';
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const execution = { calls, bench, iam, now, onError };
-  const listening = Promise.withResolvers<string>();
-  const outputs = localized(Object.fromEntries(stacks.flatMap((stack) => Object.entries(stack.outputs))), functionUrls);
   const eventBridge = jsonService('events', '1.1', events.operations);
   const called = { dynamodb: dynamoDb.service, sqs: operations.json.AmazonSQS, events: eventBridge };
   const integrations = createIntegrations({
-    // Workflows give functions the URL of the API.
-    lambda: withUrl(lambda, api, outputs, listening.promise),
+    lambda: withUrl(lambda, toHere),
     bench,
     iam,
     send: (service, ...call) => callJson(called[service], ...call, execution),

@@ -12,6 +12,7 @@ import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { eventItems } from '../tasks/table/event-items.ts';
+import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
@@ -20,6 +21,7 @@ import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
 import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';
+import { type Links, taskWaitsEntries } from './task-waits.ts';
 
 /** The outside of the function. Tests replace single members. */
 export interface TaskEventsContext {
@@ -34,6 +36,8 @@ export interface TaskEventsContext {
   readonly tell?: Tell | undefined;
   /** The tools whose events have a summary. @default none */
   readonly summarized?: ReadonlySet<string>;
+  /** @default the server publishes no links */
+  readonly links?: Links | undefined;
   /** Asks the reconciler to begin the next round of a task whose wait is over. */
   readonly resume: (key: TaskKey) => Promise<void>;
   /** The time, in milliseconds since the epoch. */
@@ -60,13 +64,11 @@ export async function publish(
   context: TaskEventsContext,
 ): Promise<DynamoDBBatchResponse> {
   const read = Records.map((record) => ({ record, changes: changesIn(record) }));
-  const entries = read.flatMap(({ changes }, index) =>
-    changes.flatMap((change) => {
-      const entry = statusChangeEntry(change, context.server);
-      return entry === undefined ? [] : [{ entry, index, taskId: change.task.taskId }];
-    }),
+  const { entries, unread = Records.length } = await entriesOf(
+    read.map(({ changes }) => changes),
+    context,
   );
-  const refused = (await firstFailure(entries, context)) ?? Records.length;
+  const refused = (await firstFailure(entries, context)) ?? unread;
   const { tell, summarized = new Set() } = context;
   const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
     changes,
@@ -104,6 +106,31 @@ interface Entry {
   /** Of its record. */
   readonly index: number;
   readonly taskId: string;
+}
+
+/** The entries of all records before `unread`, the first one whose links could not be noted. */
+async function entriesOf(
+  records: readonly (readonly TaskChange[])[],
+  { server, links }: TaskEventsContext,
+): Promise<{ readonly entries: readonly Entry[]; readonly unread?: number }> {
+  const all = await Promise.all(
+    records.map(async (changes, index) => {
+      try {
+        const waits = await Promise.all(changes.map((change) => links && taskWaitsEntries(change, server, links)));
+        return changes.flatMap((change, n) =>
+          [statusChangeEntry(change, server) ?? [], waits[n] ?? []]
+            .flat()
+            .map((entry) => ({ entry, index, taskId: change.task.taskId })),
+        );
+      } catch (error) {
+        logEvent('links_failed', errorFacts(error));
+        return undefined;
+      }
+    }),
+  );
+  const unread = all.indexOf(undefined);
+  if (unread === -1) return { entries: all.flatMap((entries) => entries ?? []) };
+  return { entries: all.slice(0, unread).flatMap((entries) => entries ?? []), unread };
 }
 
 /**
@@ -175,10 +202,16 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
     },
     tell: env.EVENTS_QUEUE_URL === undefined ? undefined : createTell(env, env.EVENTS_QUEUE_URL),
     summarized: new Set(list(env, 'EVENT_SUMMARIES')),
+    links: env.LINKS_URL === undefined ? undefined : createLinks(env, env.LINKS_URL),
     audit: printAudit,
     now: Date.now,
     print,
   };
+}
+
+function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
+  const db = dynamoDb({ requestTimeout: 2_000, attempts: 3 });
+  return { url, publishes: linkPublisher(db, variable(env, 'TASKS_TABLE')) };
 }
 
 function createTell(env: NodeJS.ProcessEnv, queue: string): Tell {

@@ -27,6 +27,8 @@ export interface Snapshot {
   /** As in the record. */
   readonly signalled: readonly string[];
   readonly early: number | undefined;
+  /** As in the record: the key of its URLs. It is published nowhere. */
+  readonly hookKey: string | undefined;
   readonly traceparent: string | undefined;
   readonly events: readonly TaskEvent[];
 }
@@ -55,6 +57,7 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     scopes: image.scopes?.L?.flatMap(({ S }) => S ?? []),
     signalled: (image.signalled?.L ?? []).flatMap(({ S }) => S ?? []),
     early: number('early'),
+    hookKey: text('hookKey'),
     traceparent: text('traceparent'),
     events: (image.events?.L ?? []).flatMap(({ M }) => (M === undefined ? [] : eventOf(M))),
   };

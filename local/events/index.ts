@@ -1,4 +1,6 @@
+import type { ToHere } from '../api-gateway/deployed-urls.ts';
 import { DEFAULT_BUS } from '../bus-name.ts';
+import { objectOf } from '../json.ts';
 import type { InvokeResult } from '../lambda/index.ts';
 import { matchesLogicalId } from '../logical-id.ts';
 import type { StatusChange } from '../step-functions/index.ts';
@@ -42,10 +44,12 @@ interface EventBridgeOptions extends Omit<DeliveryOptions, 'pause'> {
   readonly now: () => number;
   /** Whether schedules also run on their own. */
   readonly scheduled: boolean;
+  /** Changes URLs of AWS in what clients put. */
+  readonly toHere: ToHere;
 }
 
 /** EventBridge: buses with the events of clients and the status changes of executions, and rules that run by schedule. */
-export function createEventBridge({ rules, buses, now, scheduled, ...options }: EventBridgeOptions) {
+export function createEventBridge({ rules, buses, now, scheduled, toHere, ...options }: EventBridgeOptions) {
   const { pause, end } = createPauses();
   const schedules = rules.filter(({ everyMs }) => everyMs !== undefined);
 
@@ -76,7 +80,13 @@ export function createEventBridge({ rules, buses, now, scheduled, ...options }: 
     },
   };
   const operations: Operations = {
-    PutEvents: async (input) => putEvents(input, { buses, now, accept, onError: options.onError }),
+    PutEvents: async (input) =>
+      putEvents(objectOf(JSON.parse(await toHere(JSON.stringify(input)))), {
+        buses,
+        now,
+        accept,
+        onError: options.onError,
+      }),
   };
   return {
     schedules: running,

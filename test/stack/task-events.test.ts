@@ -89,3 +89,18 @@ test('a delay of 15 minutes, a stream that nothing reads, and unpublished change
     Threshold: 1,
   });
 });
+
+test('it knows the URL of links only with linkEvents; off is the same template as none', () => {
+  const resources = (linkEvents?: boolean) => {
+    const stack = new Stack(new App(), 'S');
+    new McpTaskServer(stack, 'Server', { auth: Auth.iam(), ...(linkEvents !== undefined && { linkEvents }) });
+    return Template.fromStack(stack).toJSON().Resources as Record<string, { Properties: object }>;
+  };
+  const [without, off, on] = [resources(), resources(false), resources(true)];
+  expect(off).toEqual(without);
+  const changed = Object.keys(on).filter((id) => JSON.stringify(on[id]) !== JSON.stringify(without[id]));
+  expect(changed).toEqual([expect.stringMatching(/^ServerTaskEventsFunction/)]);
+  expect(on[changed[0] ?? '']?.Properties).toMatchObject({
+    Environment: { Variables: { LINKS_URL: { 'Fn::Join': ['', expect.arrayContaining(['/v1/signals'])] } } },
+  });
+});

@@ -2,7 +2,7 @@ import { SIGNAL_PARTITION, SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 import { has, isString, parsed } from '../shape.ts';
-import { type RunKey, writeRunItem } from './run-items.ts';
+import { type RunKey, runItemKey, writeRunItem } from './run-items.ts';
 
 /** Which task the links and webhooks of a place are of (`../waits/signal-url.ts`). */
 export interface SignalPlaceStore {
@@ -32,3 +32,17 @@ export function signalPlaceStore(db: DynamoDb, table: string): SignalPlaceStore 
     },
   };
 }
+
+/**
+ * Notes which change of a task publishes a link on EventBridge. False: another one does. One write unit, beside the journal of the
+ * task, and as long.
+ */
+export const linkPublisher =
+  (db: DynamoDb, table: string) =>
+  (run: RunKey, name: string, change: string): Promise<boolean> =>
+    writeRunItem(db, table, {
+      run,
+      Key: runItemKey(run, `#published#${name}`),
+      item: { value: change },
+      or: ['#value = :value'],
+    });

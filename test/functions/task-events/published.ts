@@ -24,6 +24,7 @@ export async function published(
   byTool = true,
   tell?: TaskEventsContext['tell'],
   summarized: readonly string[] = [],
+  links?: TaskEventsContext['links'],
 ) {
   const [audit, metrics, resumed, entries]: [string[], string[], string[], object[]] = [[], [], [], []];
   const { batchItemFailures } = await publish(
@@ -33,6 +34,7 @@ export async function published(
       metricsByTool: byTool,
       tell,
       summarized: new Set(summarized),
+      links,
       resume: async ({ taskId }) => void resumed.push(taskId),
       now: () => WRITTEN + age,
       audit: (action, facts) => void audit.push(auditLine(action, facts)),
