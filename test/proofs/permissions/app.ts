@@ -10,6 +10,7 @@ const issuer = process.env.MCP_TEST_ISSUER ?? 'https://login.example.com';
 const server = new McpTaskServer(stack, 'Server', {
   auth: Auth.oauth({ issuer, audience: AUDIENCE }),
   removalPolicy: RemovalPolicy.DESTROY,
+  events: { hold: Duration.seconds(0) },
 });
 const toolFunction = (id: string) =>
   new ToolFunction(stack, id, { entry: 'test/proofs/permissions/tools.ts', timeout: Duration.seconds(60) });

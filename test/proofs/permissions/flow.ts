@@ -1,5 +1,6 @@
 import { RotateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type Cloud, startCloud } from '../../../local/cloud.ts';
+import { RECEIVERS_HERE } from '../../../local/marks.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
 import { verbsOn } from '../../bin/tasks/verbs.ts';
 import { FORMS, legacySession, openStream } from '../../support/clients.ts';
@@ -17,6 +18,7 @@ import {
   stateOf,
   untilIn,
 } from './deployed.ts';
+import { events } from './events.ts';
 import { lost, repairs } from './repairs.ts';
 
 /**
@@ -29,7 +31,14 @@ export async function everything({
 }: Assembly): Promise<ReturnType<Cloud['permissions']['unused']>> {
   const lines: string[] = [];
   const onLog = (source: string, line: string) => void lines.push(`${source} ${line}`);
-  const options = { recordCalls: true, schedules: false, movableClock: true, timeScale: 10, onLog };
+  const options = {
+    recordCalls: true,
+    schedules: false,
+    movableClock: true,
+    timeScale: 10,
+    onLog,
+    variables: RECEIVERS_HERE,
+  };
   const cloud = await startCloud({ assembly, ...options });
   try {
     // Good for all the time that the clock is moved by.
@@ -40,6 +49,7 @@ export async function everything({
       direct,
       tasks,
       files,
+      events,
       operators,
       signals,
       logs,
@@ -111,8 +121,11 @@ async function tasks(deployed: Deployed): Promise<void> {
 /** A file of a task, by its link, and by the list of the owner's. */
 async function files(deployed: Deployed): Promise<void> {
   const { result } = await reaches(deployed, await start(deployed, 'files', {}), 'completed');
-  const file = await fetch(String(result.content[0].uri).replace(/^https:.*?\/v1/, deployed.cloud.url));
+  const url = String(result.content[0].uri).replace(/^https:.*?\/v1/, deployed.cloud.url);
+  const file = await fetch(url);
   if (file.status !== 200 || (await file.text()) !== 'x') throw new Error(`a file: ${file.status}`);
+  const { status } = await fetch(url, { method: 'HEAD', redirect: 'manual' });
+  if (status !== 302) throw new Error(`a file by HEAD: ${status}`);
   const { resources } = await ask(deployed, 'resources/list', {});
   if (resources.length !== 1) throw new Error(`a list of files: ${JSON.stringify(resources)}`);
 }
