@@ -12,6 +12,8 @@ const handler = new ToolFunction(stack, 'Fixtures', {
   timeout: Duration.seconds(90),
 });
 for (const fixture of fixtures) server.addTool(fixture.name, { handler, ...registration(fixture) });
+// With it, the server has resources.
+server.addToolFile('files', 'test/cloud/files/tool.ts', { timeout: Duration.seconds(60) });
 
 function registration({ description, inputSchema = noArguments, taskSupport = 'forbidden', askFirst }: Fixture) {
   return { description, inputSchema, taskSupport, ...(askFirst && { askFirst }) };

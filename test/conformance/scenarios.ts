@@ -24,8 +24,14 @@ const legacy: readonly Revision[] = ['2025-11-25'];
 const modern: readonly Revision[] = ['2026-07-28'];
 const extension: readonly Revision[] = [];
 
-const NOT_OFFERED = 'the product offers tools and tasks: no prompts, no resources, no completion';
+const NOT_OFFERED = 'the product offers tools, tasks and their files as resources: no prompts, no completion';
 const notOffered: Extra = { baseline: { reason: NOT_OFFERED } };
+const linksOnly: Extra = {
+  baseline: { reason: 'a resource is a file of a task, by a link that the server makes: the suite reads test:// URIs' },
+};
+const noChanges: Extra = {
+  baseline: { reason: 'files do not change: the server declares no subscriptions of resources' },
+};
 const noSkills: Extra = { idle: 'the server does not declare the skills extension' };
 
 const scenario = (name: string, revisions: readonly Revision[], extra: Extra = {}): Scenario => {
@@ -70,11 +76,7 @@ export const scenarios: readonly Scenario[] = [
   scenario('caching', modern, {
     baseline: {
       reason: NOT_OFFERED,
-      checks: [
-        'sep-2549-prompts-list-caching-hints',
-        'sep-2549-resources-list-caching-hints',
-        'sep-2549-resources-templates-list-caching-hints',
-      ],
+      checks: ['sep-2549-prompts-list-caching-hints'],
     },
   }),
   scenario('server-sse-multiple-streams', both),
@@ -99,12 +101,12 @@ export const scenarios: readonly Scenario[] = [
   scenario('logging-set-level', legacy),
   scenario('tools-call-with-logging', legacy),
   scenario('completion-complete', both, notOffered),
-  scenario('resources-list', both, notOffered),
-  scenario('resources-read-text', both, notOffered),
-  scenario('resources-read-binary', both, notOffered),
-  scenario('resources-templates-read', both, notOffered),
-  scenario('resources-subscribe', legacy, notOffered),
-  scenario('resources-unsubscribe', legacy, notOffered),
+  scenario('resources-list', both),
+  scenario('resources-read-text', both, linksOnly),
+  scenario('resources-read-binary', both, linksOnly),
+  scenario('resources-templates-read', both, linksOnly),
+  scenario('resources-subscribe', legacy, noChanges),
+  scenario('resources-unsubscribe', legacy, noChanges),
   scenario('prompts-list', both, notOffered),
   scenario('prompts-get-simple', both, notOffered),
   scenario('prompts-get-with-args', both, notOffered),
