@@ -1,0 +1,170 @@
+import { expect } from 'vitest';
+import { limits } from '../../../../../functions/tasks/limits.ts';
+import { DAY, OWNER, START } from '../../../events/support.ts';
+import { SECRET, SEP, URL_ } from '../support.ts';
+import { row } from './rows.ts';
+import { tasksOf, world } from './world.ts';
+
+const HOUR = 3_600_000;
+const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
+const codeOf = async (more: object, delivery: object) => (await world().subscribed(more, delivery)).error?.code;
+/** For how long a wish is granted, in ms. */
+const grantOf = async (more: object) => Date.parse((await world().subscribed(more)).result.refreshBefore) - START;
+
+row('subscribe-webhook-only', async () => {
+  expect([await codeOf({}, { mode: 'push' }), await codeOf({}, { mode: 'poll' })]).toEqual([-32014, -32014]);
+});
+
+row('subscribe-secret-required', async () => expect(await codeOf({}, { secret: undefined })).toBe(-32602));
+
+row('subscribe-secret-format', async () => {
+  for (const bytes of [24, 64]) expect(await codeOf({}, { secret: secretOf(bytes) })).toBeUndefined();
+});
+
+row('subscribe-secret-rejected', async () => {
+  for (const secret of [secretOf(23), secretOf(65), SECRET.slice(6), `${SECRET}!`]) {
+    expect(await codeOf({}, { secret })).toBe(-32602);
+  }
+});
+
+row('subscribe-url-https-required', async () => expect(await codeOf({}, { url: URL_ })).toBeUndefined());
+
+row('subscribe-url-non-https-rejected', async () => {
+  for (const url of ['http://receiver.example/', 'ftp://receiver.example/', 'receiver.example', '/hook']) {
+    expect(await codeOf({}, { url })).toBe(-32602);
+  }
+});
+
+row('subscribe-auth-required', async () => {
+  const { server, call, subscription } = world();
+  Object.assign(server, { manifest: { ...server.manifest, auth: 'anonymous' } });
+  for (const method of ['events/subscribe', 'events/unsubscribe']) {
+    expect((await call(method, subscription())).error).toMatchObject({ code: -32012, message: 'Forbidden' });
+  }
+});
+
+row('subscribe-key-composition', async () => {
+  const { subscribed } = world();
+  const id = async (more: object) => (await subscribed(more)).result.id;
+  const one = await id({ arguments: { tool: 'optional', status: 'failed' } });
+  expect(await id({ arguments: { status: 'failed', tool: 'optional' } })).toBe(one);
+});
+
+row('subscribe-key-immutable', async () => {
+  const { subscribed, items } = world();
+  const answers = [
+    await subscribed(),
+    await subscribed({ name: 'task.asks' }),
+    await subscribed({ arguments: { tool: 'optional' } }),
+    await subscribed({}, { url: `${URL_}b` }),
+  ];
+  expect(new Set(answers.map(({ result }) => result.id)).size).toBe(4);
+  expect(await items.matched(OWNER)).toHaveLength(4);
+});
+
+row('subscribe-idempotent-upsert', async () => {
+  const { subscribed, items, clock } = world();
+  const first = (await subscribed()).result;
+  clock.now += HOUR;
+  const { id, refreshBefore } = (await subscribed()).result;
+  expect([id, Date.parse(refreshBefore) - Date.parse(first.refreshBefore)]).toEqual([first.id, HOUR]);
+  expect(await items.matched(OWNER)).toHaveLength(1);
+});
+
+row('subscribe-id-derived', async () => {
+  const ids = [(await world().subscribed()).result.id, (await world().subscribed()).result.id];
+  expect(ids).toEqual([expect.stringMatching(/^sub_[0-9a-f]{32}$/), ids[0]]);
+});
+
+row('subscribe-id-not-an-input', async () => {
+  const { call, subscribed, caller, store } = world();
+  const { id } = (await subscribed()).result;
+  const other = { ...caller, key: 'owner#b' };
+  for (const delivery of [{ url: id }, { url: URL_, id }]) {
+    await call('events/unsubscribe', { id, name: 'task.finished', arguments: {}, delivery }, {}, other);
+  }
+  expect(await store.subscription(OWNER, id)).toMatchObject({ id });
+});
+
+row('subscribe-refresh-replaces-secret', async () => {
+  const { subscribed, ends, deliverAll } = world();
+  await subscribed();
+  await subscribed({}, { secret: secretOf(40) });
+  await ends(1);
+  expect((await deliverAll())[0]?.secrets[0]).toBe(secretOf(40));
+});
+
+row('subscribe-refresh-reactivates', async () => {
+  const { subscribed, ends, deliverAll, receives } = world();
+  await subscribed();
+  receives.answer = { status: 500, body: '' };
+  await ends(1);
+  await deliverAll();
+  expect((await subscribed()).result.deliveryStatus).toMatchObject({ active: true, lastError: 'http_5xx' });
+});
+
+row('subscribe-response-cursor', async () => {
+  const { subscribed, ends, polled } = world();
+  const { cursor } = (await subscribed()).result;
+  await ends(1);
+  expect((await polled({ cursor })).result.events).toHaveLength(1);
+});
+
+row('subscribe-response-truncated', async () => {
+  const { subscribed } = world();
+  expect((await subscribed()).result.truncated).toBe(false);
+  const { result } = await subscribed({ cursor: 'of another server' }, { url: `${URL_}b` });
+  expect(result.truncated).toBe(true);
+});
+
+row('subscribe-cross-tenant-isolation', async () => {
+  const { subscribed, ends, deliverAll, caller } = world();
+  const ids = [(await subscribed()).result.id, (await subscribed({}, {}, {}, { ...caller, key: 'owner#b' })).result.id];
+  await ends(1);
+  expect((await deliverAll()).map(({ subscriptionId }) => subscriptionId)).toEqual(ids.slice(0, 1));
+  expect(ids[0]).not.toBe(ids[1]);
+});
+
+row('ttl-refresh-before-lte-suggestion', async () => expect(await grantOf({ ttlMs: 5 * HOUR })).toBe(5 * HOUR));
+
+row('ttl-no-rejection-path', async () => {
+  const { min, max } = limits.mcpEvents.ttl;
+  expect([await grantOf({ ttlMs: 1 }), await grantOf({ ttlMs: -5 }), await grantOf({ ttlMs: 1e15 })]).toEqual([
+    min,
+    min,
+    max,
+  ]);
+});
+
+row('ttl-null-only-when-requested', async () => {
+  for (const wish of [{}, { ttlMs: null }, { ttlMs: 1e15 }]) expect(await grantOf(wish)).toBeGreaterThan(0);
+});
+
+row('ttl-omitted-means-default', async () => expect(await grantOf({})).toBe(limits.mcpEvents.ttl.default));
+
+row('ttl-long-grant-retained', async () => {
+  const { subscribed, ends, deliverAll, clock } = world();
+  await subscribed({ ttlMs: 14 * DAY });
+  clock.now += 14 * DAY - 1;
+  await ends(1, { at: clock.now });
+  expect(tasksOf(await deliverAll())).toEqual(['t1']);
+});
+
+row('unsubscribe-by-key', async () => {
+  const { call, subscription, subscribed, ends, deliverAll } = world();
+  const wanted = { arguments: { tool: 'optional', status: 'failed' } };
+  await subscribed(wanted);
+  const { secret: _secret, ...delivery } = subscription().delivery;
+  const same = { name: 'task.finished', arguments: { status: 'failed', tool: 'optional' }, delivery };
+  expect((await call('events/unsubscribe', same, SEP)).error).toBeUndefined();
+  await ends(1, { tool: 'optional', status: 'failed' });
+  expect(await deliverAll()).toEqual([]);
+});
+
+row('unsubscribe-unknown-not-found', async () => {
+  const { call, subscription } = world();
+  // ChatGPT ends what may be gone: only a client that declares the extension hears of it (H-16).
+  expect((await call('events/unsubscribe', subscription())).error).toBeUndefined();
+  const { error } = await call('events/unsubscribe', subscription(), SEP);
+  expect(error).toMatchObject({ message: 'NotFound', data: { kind: 'subscription' } });
+});
