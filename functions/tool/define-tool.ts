@@ -5,7 +5,6 @@ import { createTask } from './create-task.ts';
 import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { noFiles } from './files/port.ts';
-import { carriedOf } from './journal/carried.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { memoryJournal } from './journal/port.ts';
 import { withLogIds } from './log-ids.ts';
@@ -24,7 +23,7 @@ import {
   type ToolRegistration,
 } from './schema.ts';
 import type { Task } from './task.ts';
-import { EndedRound, type Ending, openEnding, RoundEnd } from './waits/round-end.ts';
+import { EndedRound, type Ending, openEnding, type PassLog, RoundEnd } from './waits/round-end.ts';
 
 /** How often a run checks whether its task was cancelled, in milliseconds. */
 const HEARTBEAT = 1_000;
@@ -95,7 +94,12 @@ async function runRound(
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
   const spare = spareOf(clock, event.task);
-  const ending = openEnding(event.task?.round ?? 1, carriedOf(event.requestState).order, spare, event.caller);
+  const passes: PassLog = {
+    // A call without a task has one run.
+    placeOf: (name) => (event.task === undefined ? 0 : journal.placeOf(name)),
+    note: (name) => journal.once('pass', journal.nextPlace(), () => name),
+  };
+  const ending = openEnding(spare, passes, event.caller);
   const journal = openJournal(event, context.journal, ending);
   try {
     // A first try reads at its first step or report, if at all.
@@ -145,7 +149,7 @@ async function orEnd(
       throw error;
     }
     await journal.close();
-    return new EndedRound(ending.awaited(), journal.requestState(ending.order()));
+    return new EndedRound(ending.awaited(), journal.requestState());
   }
 }
 

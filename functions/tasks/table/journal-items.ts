@@ -4,8 +4,8 @@ import type { TaskKey } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
 import { isCurrent, type RunKey, runItemKey, writeRunItem } from './run-items.ts';
 
-/** What an entry is about: a step of the tool, or something that it waits for. */
-export type EntryKind = 'step' | 'wait';
+/** What an entry is about: a step of the tool, something that it waits for, or which wait it got past, with the place as its name. */
+export type EntryKind = 'step' | 'wait' | 'pass';
 
 export interface EntryId {
   readonly kind: EntryKind;
@@ -105,7 +105,7 @@ const NUMBERS = ['bytes', 'round', 'order'] as const;
 /** The entry in an item. A tool writes it, so what has the wrong type is left out. */
 function entryOf({ taskId }: TaskKey, item: Readonly<Record<string, unknown>>): Entry | undefined {
   const key = String(item.taskId);
-  const [, kind, name] = /^#(step|wait)#(.+)$/s.exec(key.slice(taskId.length)) ?? [];
+  const [, kind, name] = /^#(step|wait|pass)#(.+)$/s.exec(key.slice(taskId.length)) ?? [];
   if (!key.startsWith(taskId) || kind === undefined || name === undefined) return undefined;
   const fields = [
     ...TEXTS.filter((field) => isString(item[field])).map((field) => [field, item[field]]),

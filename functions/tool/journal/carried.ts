@@ -2,19 +2,15 @@ import { isObject, isString } from '../../tasks/shape.ts';
 import type { Entry } from '../../tasks/table/journal-items.ts';
 import type { InputResponse } from '../../tasks/tool-contract.ts';
 
-/** Rounds by the names of waits: in which order the runs got past them. */
-export type Order = Readonly<Record<string, number>>;
-
 /** What a round has handed on to the next with its questions: its variables; without a task, all that it has done, too. */
 export interface Carried {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly entries: readonly Entry[];
   readonly answers: Readonly<Record<string, InputResponse>>;
-  readonly order: Order;
 }
 
 export function carriedOf(requestState: unknown): Carried {
-  const { variables, steps, misfits, answers, order } = membersOf(requestState);
+  const { variables, steps, misfits, answers } = membersOf(requestState);
   return {
     variables: membersOf(variables),
     entries: [
@@ -26,7 +22,6 @@ export function carriedOf(requestState: unknown): Carried {
       ),
     ],
     answers: membersOf(answers) as Record<string, InputResponse>,
-    order: membersOf(order) as Order,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table
 import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
 import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
 import type { Amount } from '../run-context.ts';
-import { carriedOf, type Order } from './carried.ts';
+import { carriedOf } from './carried.ts';
 import { jsonOf } from './json.ts';
 import type { JournalPort } from './port.ts';
 import { openVariables } from './variables.ts';
@@ -38,6 +38,8 @@ export function openJournal(
   /** A call without a task brings only the answers to its last questions. */
   const answers = { ...before.answers, ...inputResponses };
   const entries = new Map<string, Entry>();
+  /** Places by the names of waits, as JSON. */
+  const passes = new Map<string, number>();
   /** Names this run in the entries that it begins. */
   const mark = crypto.randomUUID();
   /** How many entries other runs had stored before this one. */
@@ -57,12 +59,13 @@ export function openJournal(
 
   function add(entry: Entry): void {
     entries.set(keyOf(entry), entry);
+    if (entry.kind === 'pass') passes.set(String(entry.value), Number(entry.name));
     stored += entry.bytes ?? Buffer.byteLength(entry.value ?? '');
   }
 
   /** What travels with questions. What a task has done once is in its journal. */
-  function carried(values = variables.all(), order: Order = {}): object {
-    if (task !== undefined) return { variables: values, ...(Object.keys(order).length > 0 && { order }) };
+  function carried(values = variables.all()): object {
+    if (task !== undefined) return { variables: values };
     const done = [...entries.values()];
     const steps = done.flatMap(({ name, value }) => (value === undefined ? [] : [[name, JSON.parse(value)]]));
     const misfits = done.flatMap(({ name, misfit }) => (misfit === undefined ? [] : [[name, misfit]]));
@@ -194,8 +197,8 @@ export function openJournal(
     /** The answers to questions, by their names. */
     answers: task === undefined ? answers : inputResponses,
     /** What the next round gets as `requestState`. Throws a ToolError if that is too large. */
-    requestState(order: Order = {}): object {
-      const state = carried(variables.all(), order);
+    requestState(): object {
+      const state = carried();
       if (sizeOf(state) > CARRIED.bytes) throw new ToolError(`What the tool keeps ${noRoom('variables')}`);
       return state;
     },
@@ -234,6 +237,9 @@ export function openJournal(
         reserved.delete(keyOf(id));
       }
     },
+    /** As which one the runs got past a wait, of those that waited beside others. */
+    placeOf: (wait: string): number | undefined => passes.get(JSON.stringify(wait)),
+    nextPlace: () => String(passes.size),
     /** Waits for what is under way, and lets nothing else begin: the next round would do it again. */
     async close(): Promise<void> {
       closed = true;

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../tasks/limits.ts';
 import type { InputRequest, InputRequired, Wait } from '../../tasks/tool-contract.ts';
-import type { Order } from '../journal/carried.ts';
 
 type ByName<T> = Readonly<Record<string, T>>;
 
@@ -42,11 +41,18 @@ interface Work {
 
 /** Code that awaits a wait. */
 interface Waiter {
-  /** The round whose run got past this wait. Undefined: the wait is open. */
-  readonly past?: number;
-  readonly name?: string;
+  /** Undefined: the wait is open. */
+  readonly over?: string;
   readonly go: () => void;
-  readonly end: (error: RoundEnd) => void;
+  readonly end: (error: unknown) => void;
+}
+
+/** The order in which the runs of a task get past its waits, where several wait at the same time. */
+export interface PassLog {
+  /** Undefined: no run has got past this wait beside others. */
+  placeOf(name: string): number | undefined;
+  /** Stores that the runs get past this wait next, and returns it, or the one that another run has stored. */
+  note(name: string): Promise<unknown>;
 }
 
 const inWork = new AsyncLocalStorage<Work>();
@@ -55,19 +61,15 @@ export type Ending = ReturnType<typeof openEnding>;
 
 /**
  * What the run of one round waits for, until its round ends: when all that the run does has come to an open wait. So code that gets
- * past the first of several waits goes on.
+ * past the first of several waits goes on. It gets past one at a time, in the order of `passes`: what came first in one run comes
+ * first in each, also in one that dies and is tried again.
  *
- * @param order the names of waits that runs got past while others were open, with their rounds: each later run gets past them in
- * the same order, so that what came first then comes first again
  * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
  * @param caller takes room in the record, too. @default none
  */
-export function openEnding(round: number, order: Order, spare: () => number, caller?: unknown) {
+export function openEnding(spare: () => number, passes: PassLog, caller?: unknown) {
   const questions = new Map<string, InputRequest>();
   const waits = new Map<string, Wait>();
-  const past = new Map(Object.entries(order));
-  /** The names that this run got past. */
-  const passed = new Set<string>();
   const waiters = new Set<Waiter>();
   /** Lookups of what earlier runs have done: the code is about to go on. */
   const deciding = new Set<Promise<unknown>>();
@@ -116,7 +118,7 @@ export function openEnding(round: number, order: Order, spare: () => number, cal
       } while (deciding.size > 0);
       const next = earliest();
       const isBusy = !isLate && [...works].some((work) => work.waits === 0);
-      if (!begun && next.length > 0) letGo(next);
+      if (!begun && next !== undefined) await letGo(next.over, next);
       else if (begun || questions.size > 0 || !isBusy) end();
       else await changed.promise;
     }
@@ -124,21 +126,25 @@ export function openEnding(round: number, order: Order, spare: () => number, cal
     driven = false;
   }
 
-  function letGo(next: readonly Waiter[]): void {
+  async function letGo(name: string, waiter: Waiter): Promise<void> {
     // Waits that come one after the other need no order: the code has it.
-    const alone = waiters.size === 1 && works.size === 0;
-    for (const { name, past: since, go } of next) {
-      if (name !== undefined && !alone) past.set(name, since ?? round);
-      if (name !== undefined) passed.add(name);
-      go();
+    const hasOrder = (waiters.size === 1 && works.size === 0) || passes.placeOf(name) !== undefined;
+    try {
+      // Another run of this round may have got past another wait first: this one then does so, too, if it can.
+      const isNext = hasOrder || (await passes.note(name)) === name;
+      if (isNext && waiters.delete(waiter)) waiter.go();
+    } catch (error) {
+      if (waiters.delete(waiter)) waiter.end(error);
     }
-    for (const waiter of next) waiters.delete(waiter);
   }
 
-  /** Who goes on next: those whose waits were over in the same round, the earliest first. */
-  function earliest(): Waiter[] {
-    const first = Math.min(...[...waiters].map((waiter) => waiter.past ?? Number.POSITIVE_INFINITY));
-    return [...waiters].filter((waiter) => waiter.past === first);
+  /** The wait that is over, and that earlier runs got past first. */
+  function earliest(): (Waiter & { readonly over: string }) | undefined {
+    const place = ({ over: name }: Waiter) =>
+      (name === undefined ? undefined : passes.placeOf(name)) ?? Number.MAX_VALUE;
+    return [...waiters]
+      .filter((waiter): waiter is Waiter & { readonly over: string } => waiter.over !== undefined)
+      .toSorted((a, b) => place(a) - place(b))[0];
   }
 
   function end(): void {
@@ -174,7 +180,7 @@ export function openEnding(round: number, order: Order, spare: () => number, cal
       }
     },
     /** Gets past a wait that is over, after all that earlier runs got past before. */
-    pass: (name: string): Promise<void> => stop({ name, past: past.get(name) ?? round }),
+    pass: (name: string): Promise<void> => stop({ over: name }),
     /** Ends the round with this, and with all that the code begins to wait for at the same time. A question ends it at once. */
     async end(with_: Awaited): Promise<never> {
       for (const [name, question] of Object.entries(with_.questions ?? {})) questions.set(name, question);
@@ -198,9 +204,6 @@ export function openEnding(round: number, order: Order, spare: () => number, cal
       change();
       return begun;
     },
-    /** The order in which the next run gets past its waits. A wait in a finished step does not come again. */
-    order: (): Order =>
-      Object.fromEntries([...past].filter(([name]) => more || questions.size > 0 || passed.has(name))),
     /** What the round ends with. A wait that it has no room for is of a later one: the last one to end. */
     awaited(): Awaited {
       if (more) return { waits: { more: { kind: 'more' } } };

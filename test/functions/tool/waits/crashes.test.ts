@@ -84,7 +84,7 @@ async function played(round: number, n: number, when: 'before' | 'after', what: 
   throw new Error('The task does not end');
 }
 
-const CALLS = [1, 2, 3, 4, 5, 6];
+const CALLS = [1, 2, 3, 4, 5, 6, 7];
 const cases = [1, 2, 3].flatMap((round) =>
   CALLS.flatMap((n) => (['before', 'after'] as const).map((when) => [round, when, n] as const)),
 );
@@ -102,6 +102,7 @@ describe.each(['dies', 'meets another'] as const)('a run with waits that %s', (w
     const { value = '' } = entries.find(({ name }) => name === 'approval') ?? {};
     expect(mails[0]).toContain(` ${JSON.parse(value).until}`);
     expect(entries.map(({ kind, name }) => `${kind} ${name}`).toSorted()).toEqual([
+      'pass 0',
       'step list 1/2',
       'step list 2/2',
       'step mail',

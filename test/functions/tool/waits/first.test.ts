@@ -4,7 +4,7 @@ import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
 import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
 import { runTool } from '../../../../functions/tool/testing.ts';
 import { toolOf } from '../journal/support.ts';
-import { DAY, MINUTE, NOON, time, waitingTask } from './support.ts';
+import { DAY, MINUTE, NOON, SECOND, time, waitingTask } from './support.ts';
 
 const onServer = { signals: { url: 'https://mcp.example/signals', key: 'k' } };
 const ask = elicitForm('Buy it?', { ok: { type: 'boolean' } });
@@ -66,6 +66,58 @@ describe('a race of waits', () => {
     expect(answered.result).toBe('answer decline');
   });
 });
+
+type Branch = (answer: () => Promise<{ readonly action?: string | undefined }>, task: Task) => Promise<string>;
+const BRANCHES: Readonly<Record<string, Branch>> = {
+  'one then': (answer) => answer().then(() => 'answer'),
+  'a chain of then': (answer) =>
+    answer()
+      .then((given) => given)
+      .then(() => 'answer'),
+  'an async function': async (answer) => ((await answer()).action === 'accept' ? 'answer' : 'refusal'),
+  'a step': (answer, task) => answer().then(() => task.step('read', () => 'answer')),
+};
+
+describe.each(Object.entries(BRANCHES))(
+  'a race whose branch is %s, and two waits over in one round',
+  (_name, branch) => {
+    test.each([
+      ['is tried again after its death', 2],
+      ['is followed by another', 3],
+    ])('ends the same where this round %s', async (_what, last) => {
+      const effects: string[] = [];
+      const late = Promise.withResolvers<void>();
+      const { next, clock } = waitingTask(async (task) => {
+        const link = await task.link('approval', ask, within);
+        const answered = branch(link.answer, task);
+        const first = await Promise.race([answered, task.sleep('late', { seconds: 20 }).then(() => 'late')]);
+        await task.step(`effect of ${first}`, () => {
+          effects.push(first);
+          late.resolve();
+          if (last === 2 && effects.length === 1) throw new Error('The run dies');
+        });
+        await task.sleep('night', { hours: 8 });
+        return first;
+      });
+      // The sleep is over only when the other branch has its effect.
+      clock.sleep = async (ms) => {
+        await late.promise;
+        clock.time += ms;
+      };
+      await next({}, onServer);
+      clock.time += 13 * SECOND;
+      const signals = { approval: yes };
+      const second = next({ signals }, onServer);
+      if (last === 2) await expect(second).rejects.toThrow('The run dies');
+      else await second;
+      clock.time += last === 2 ? 20 * SECOND : DAY;
+      await next({ signals }, { ...onServer, round: last, attempt: 3 - last });
+      clock.time += DAY;
+      expect(await next({ signals }, { ...onServer, round: last + 1 })).toEqual({ result: 'answer' });
+      expect(new Set(effects)).toEqual(new Set(['answer']));
+    });
+  },
+);
 
 test('until checks at its own pace beside a longer wait', async () => {
   const checks: number[] = [];

@@ -49,7 +49,7 @@ function ofKey({ Item, Key, ExpressionAttributeValues: values }: JsonObject): Wh
   const taskId = text(objectOf(objectOf(Item ?? Key ?? { taskId: objectOf(values)[':taskId'] }).taskId).S);
   // The place of links: a read of it says no task.
   if (taskId === '#task') return { taskId: text(parsed(objectOf(objectOf(values)[':value']).S).taskId) };
-  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#(step|wait)#.*$/s, '') };
+  return taskId === undefined || taskId.startsWith('#') ? {} : { taskId: taskId.replace(/#(step|wait|pass)#.*$/s, '') };
 }
 
 function ofRun(run: string | undefined): Whose {
