@@ -38,6 +38,8 @@ const SEEDS: Readonly<Record<Bug, number>> = {
   'a person or system does not check who was first': 1,
   'an operator does not check who was first': 1,
   'a signal replaces a time-out': 1,
+  'a round begins without what its tool has kept': 1,
+  'the first wait that is over ends the others': 1,
   'a signal is acknowledged before it is stored': 1,
 };
 

@@ -11,6 +11,8 @@ export const WAITING = {
   'waits for a person': ['link'],
   'waits for a system': ['webhook'],
   'waits for all': ['nap', 'link', 'webhook'],
+  /** That earlier rounds have waited for: a race goes on. */
+  'waits for the rest': [],
   'has more': ['more'],
   'asks and waits': ['link'],
   'waits badly': [],
@@ -106,6 +108,7 @@ const waiting = fc.oneof(
   { weight: 1, arbitrary: outcome },
 );
 const sent = fc.constantFrom<Outcome>('waits for a person', 'waits for a system', 'waits for all', 'asks and waits');
+const racing = fc.constantFrom<Outcome>('waits for all', 'waits for the rest', 'waits for the rest', 'asks and waits');
 const long = fc.oneof(fc.constant<Outcome>('never'), outcome);
 const short = call.map((one) => ({
   ...one,
@@ -176,6 +179,7 @@ const WAITING_HABITS = [
     faults: fc.oneof(waking, faults),
   },
   { first: asked, step: fc.oneof<fc.Arbitrary<Step>[]>(signal, signal, signal, poll), outcome: sent, faults: waking },
+  { first: asked, step: fc.oneof<fc.Arbitrary<Step>[]>(signal, signal, signal, poll), outcome: racing, faults: waking },
 ];
 
 const scenarioOf = ({

@@ -1,5 +1,7 @@
+import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { TaskStore } from '../../../functions/tasks/table/store.ts';
 import type { Change } from '../../../functions/tasks/transitions/change.ts';
+import { timedOut } from '../../../functions/tasks/transitions/waits.ts';
 import { of, writing } from './seeding.ts';
 import type { Parts, Services } from './simulation/simulation.ts';
 
@@ -33,6 +35,17 @@ export const WAIT_BUGS = {
   'a signal replaces a time-out': of('signals', (real) =>
     writing(real, ({ answerCount: _, round: __, ...change }) => ({ ...change, from: ['working', 'waiting'] })),
   ),
+  'a round begins without what its tool has kept': of('reconciler', (real) =>
+    writing(real, (change) => (begins(change) ? { ...change, remove: [...(change.remove ?? []), 'asked'] } : change)),
+  ),
+  'the first wait that is over ends the others': of('reconciler', (real) => ({
+    ...real,
+    store: {
+      ...real.store,
+      applyBlind: async (key, change) =>
+        real.store.applyBlind(key, begins(change) ? withAllOver(key as TaskRecord, change) : change),
+    },
+  })),
   'a signal is acknowledged before it is stored': of('signals', (real) => ({
     ...real,
     store: {
@@ -55,6 +68,8 @@ export const WAIT_BROKEN: Readonly<Record<keyof typeof WAIT_BUGS, RegExp>> = {
   'a person or system does not check who was first': /^The first signal counts, once|^An answer that was taken/,
   'an operator does not check who was first': /^The first signal counts, once|^An answer that was taken/,
   'a signal replaces a time-out': /^The first signal counts, once|^An answer that was taken|^A run gets what came/,
+  'a round begins without what its tool has kept': /^A race ends the same in each run/,
+  'the first wait that is over ends the others': /^No wait is over before its time/,
   'a signal is acknowledged before it is stored': /^A signal that was acknowledged counts/,
 };
 
@@ -62,6 +77,12 @@ export const WAIT_BROKEN: Readonly<Record<keyof typeof WAIT_BUGS, RegExp>> = {
 const withoutCount = ({ answerCount: _, ...change }: Change): Change => change;
 
 const begins = ({ event }: Pick<Change, 'event'>): boolean => event?.what === 'resumed';
+
+/** As if all that the record waits for were over. */
+function withAllOver(record: TaskRecord, { set, ...change }: Change): Change {
+  const inputResponses = { ...set.inputResponses, ...timedOut(record, Number.POSITIVE_INFINITY) };
+  return { ...change, set: { ...set, inputResponses } };
+}
 
 /** Reads every wait as if its time had come. */
 function withoutTime(real: Services): Services {

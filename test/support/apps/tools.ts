@@ -92,7 +92,7 @@ const spin = defineTool(
 
 /**
  * Gives its two URLs away as a line of `<file>.urls`, sleeps `nap` seconds, charges at most once by a line of `file`, and
- * waits for a person and another system, `seconds` at most.
+ * waits for a person and another system, `seconds` at most. Each run notes in `<file>.firsts` which of them it finds the first.
  */
 const chargeAndWait = defineTool(
   {
@@ -110,7 +110,11 @@ const chargeAndWait = defineTool(
     await task.step('give away', () => appendFile(`${file}.urls`, `${urls}\n`));
     await task.sleep('nap', { seconds: nap });
     const charged = await task.step('charge', () => charge(file), { atMostOnce: true }).catch(interrupted);
-    const [said, sent] = await Promise.all([approval.answer(), paid.received()]);
+    const both = [approval.answer(), paid.received()] as const;
+    const first = await Promise.race([both[0].then(() => 'approval'), both[1].then(() => 'paid')]);
+    // Not in a step, which would keep what the first run has found.
+    await appendFile(`${file}.firsts`, `${JSON.stringify({ taskId: task.id, first })}\n`);
+    const [said, sent] = await Promise.all(both);
     return { charged, said, sent };
   },
 );

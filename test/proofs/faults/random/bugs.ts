@@ -119,6 +119,12 @@ export const bugs = {
     file: isCode,
     plant: (text) => text.replace(/[\w$]+!==void 0\|\|([\w$]+\|\|[\w$]+>=[\w$]+\.until\))/, '$1'),
   },
+  /** A run does not know in which order earlier runs got past their waits. */
+  'races that end differently': {
+    kind: 'wrong',
+    file: isCode,
+    plant: (text) => text.replace(/(order:\(\)=>Object\.fromEntries\()\[\.\.\.[\w$]+\]/, '$1[]'),
+  },
   /** The sweep takes a run on Express for alive as long as its task is. */
   'express runs that stay lost': {
     kind: 'unexplained',

@@ -45,6 +45,8 @@ export interface PlannedTask {
   /** Its client holds streams all the while, one after the other. */
   readonly listens?: boolean;
   readonly answers: 'at once' | 'twice at once' | 'late' | 'never';
+  /** The other system sends some time before the person does. */
+  readonly apart?: boolean;
 }
 
 export interface Disturbance {
@@ -187,5 +189,6 @@ function waiting(seed: number): PlannedTask {
       args: { nap: pick([0, 20, 50]), seconds: answers === 'never' ? 50 : pick([20, 50, 600]) },
     },
     ...{ keyed: upTo(1) === 0, cancelAfterMs: upTo(5) === 0 ? upTo(PERIOD) : undefined },
+    apart: upTo(1) === 0,
   };
 }

@@ -40,10 +40,10 @@ export function valuesIn(
   }
 }
 
-/** Every URL that the tool has given away, by task. */
-function givenAway(task: PlannedTask, folder: string): (Readonly<Record<Wait, string>> & Pick<Given, 'taskId'>)[] {
+/** The lines that the tool has written: every URL that it has given away, or what its runs found to come first, by task. */
+function linesOf<T>(task: PlannedTask, folder: string, end: 'urls' | 'firsts'): (T & { readonly taskId: string })[] {
   try {
-    const lines = readFileSync(`${filesOf(folder, task)}.urls`, 'utf8').split('\n');
+    const lines = readFileSync(`${filesOf(folder, task)}.${end}`, 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => JSON.parse(line));
   } catch {
     return [];
@@ -92,14 +92,16 @@ export async function signalAll(life: Life, folder: string, looks = LOOKS): Prom
   if (task.tool !== 'charge_and_wait' || task.answers === 'never') return false;
   const begun = life.sent.length;
   for (let look = 0; look < looks; look++) {
-    const urls = givenAway(task, folder);
+    const urls = linesOf<Readonly<Record<Wait, string>>>(task, folder, 'urls');
     if (urls.length === 0) {
       await sleep(PAUSE_MS);
       continue;
     }
     const people = task.answers === 'twice at once' ? ['Ada', 'Bob'] : ['Ada'];
     const open = urls.flatMap((all) => WAITS.map((wait) => ({ taskId: all.taskId, wait, url: all[wait] })));
-    const left = open.filter(({ taskId, wait }) => !isKnown(life, taskId, wait));
+    const unknown = open.filter(({ taskId, wait }) => !isKnown(life, taskId, wait));
+    const sooner = task.apart ? unknown.filter(({ wait }) => wait === 'paid') : [];
+    const left = sooner.length > 0 ? sooner : unknown;
     await Promise.all(left.flatMap((given) => people.map((value) => send(life, given, value))));
     break;
   }
@@ -123,4 +125,11 @@ export function signalProblems({ sent }: Life, taskId: string, text: string | un
     if (!all.some((one) => one.value === value)) return [`'${wait}' is ${value}, which was never sent`];
     return taken.size === 1 && !taken.has(value) ? [`'${wait}' is ${value}, and has taken ${[...taken][0]}`] : [];
   });
+}
+
+/** What is wrong with the runs of a task: the wait that comes first in one of them comes first in each. */
+export function raceProblems({ task }: Life, taskId: string, folder: string): string[] {
+  const lines = linesOf<{ readonly first: Wait }>(task, folder, 'firsts').filter((line) => line.taskId === taskId);
+  const firsts = [...new Set(lines.map(({ first }) => first))];
+  return firsts.length > 1 ? [`its runs found ${firsts.join(', and later ')} to come first`] : [];
 }

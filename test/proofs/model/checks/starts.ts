@@ -4,7 +4,7 @@ import { limits } from '../../../../functions/tasks/limits.ts';
 import type { RoundInput } from '../../../../functions/tasks/round-input.ts';
 import type { ToolEvent } from '../../../../functions/tasks/tool-contract.ts';
 import type { Truth } from './truth.ts';
-import { checkSignals } from './waits.ts';
+import { checkFirst, checkSignals } from './waits.ts';
 import { isWithdrawn, SKEW } from './writes.ts';
 
 /** All attempts of one StartExecution of the endpoint, in ms. */
@@ -49,6 +49,7 @@ export function checkBegin(event: ToolEvent, truth: Truth): void {
   const answered = event.name !== 'first' || Object.hasOwn(event.inputResponses, 'sure');
   if (!answered) truth.violated(`A tool that asks first gets answers: ${taskId} round ${round}`);
   checkSignals(event, truth);
+  checkFirst(event, truth);
   const { record } = task;
   if (record.round !== round || record.status !== 'working') return;
   const given = answersByName(record);

@@ -25,6 +25,8 @@ export interface TaskTruth {
   readonly rounds: Map<number, RoundTruth>;
   /** By name: what its runs have stored of their waits. */
   readonly waits: Map<string, WaitTruth>;
+  /** The link or webhook that a run has found to come first. */
+  first?: string;
 }
 
 export interface WaitTruth {

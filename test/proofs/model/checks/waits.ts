@@ -6,6 +6,7 @@ import type { Signal, ToolEvent } from '../../../../functions/tasks/tool-contrac
 import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { storedSignals } from '../../../../functions/tasks/waits/signals.ts';
 import { nextCheck, waitsOf } from '../../../../functions/tasks/waits/waits.ts';
+import { firstOf } from '../simulation/tool-waits.ts';
 import type { TaskTruth, Truth } from './truth.ts';
 import { type RecordWrite, SKEW } from './writes.ts';
 
@@ -68,6 +69,15 @@ export function checkSignals({ signals = {}, task }: ToolEvent, truth: Truth): v
   );
   if (isDeepStrictEqual(signals, Object.fromEntries(expected))) return;
   truth.violated(`A run gets what came before its round: ${taskId} round ${round} got ${JSON.stringify(signals)}`);
+}
+
+/** A race of a tool ends the same in each of its runs. */
+export function checkFirst(event: ToolEvent, truth: Truth): void {
+  const task = truth.task(event.task?.taskId ?? '');
+  const first = firstOf(event);
+  if (task === undefined || first === undefined) return;
+  task.first ??= first;
+  if (task.first !== first) truth.violated(`A race ends the same in each run: ${task.first}, and later ${first}`);
 }
 
 /** What must hold when a sender is answered. */

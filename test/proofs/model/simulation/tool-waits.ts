@@ -45,13 +45,29 @@ export function waitsOfRun(
   now: number,
 ): Readonly<Record<string, Wait>> | undefined {
   if (planned === 'waits badly') return { nap: { kind: 'time', until: 'soon' as never } };
-  const left = whatOf(planned).flatMap((what): [string, Wait][] => {
-    if (what === 'more') return [['more', { kind: 'more' }]];
-    const name = nameOf(what, task?.round ?? 1);
+  if (planned === 'has more') return { more: { kind: 'more' } };
+  const round = task?.round ?? 1;
+  const names =
+    planned === 'waits for the rest'
+      ? [...waits.keys()].filter((name) => Number(name.split(' ')[1]) < round)
+      : whatOf(planned).map((what) => nameOf(what, round));
+  const left = names.flatMap((name): [string, Wait][] => {
     const wait = waits.get(name);
     // As functions/tool/waits does it: a run stays for the end of a short sleep.
-    const over = what === 'nap' ? (wait?.until ?? 0) - now <= limits.waits.inside : Object.hasOwn(signals, name);
+    const over = wait?.kind === 'time' ? wait.until - now <= limits.waits.inside : Object.hasOwn(signals, name);
     return wait === undefined || over ? [] : [[name, { kind: wait.kind, until: wait.until }]];
   });
   return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/** What the runs of a task keep for later ones. */
+export interface Kept {
+  readonly said: string;
+  /** The link or webhook that came first. */
+  readonly first?: string;
+}
+
+/** The link or webhook that came first: as an earlier run has found it, or the first one that this run gets. */
+export function firstOf({ requestState, signals = {} }: ToolEvent): string | undefined {
+  return (requestState as Kept | null)?.first ?? Object.keys(signals).sort()[0];
 }

@@ -7,7 +7,7 @@ import type { Outcome } from '../scenario.ts';
 import type { Agenda } from './agenda.ts';
 import type { Draw } from './draw.ts';
 import type { Faults } from './process.ts';
-import { storeWaits, waitsOfRun } from './tool-waits.ts';
+import { firstOf, type Kept, storeWaits, waitsOfRun } from './tool-waits.ts';
 
 /** How a run of the tool ended. */
 export type Ran =
@@ -122,14 +122,16 @@ function outcomeOf(
   waits: Readonly<Record<string, Wait>> | undefined,
 ): Ran {
   const said = `round ${event.task?.round} attempt ${attempt}`;
+  const first = firstOf(event);
+  const requestState: Kept = { said, ...(first !== undefined && { first }) };
   const waited = waits && { waits: JSON.stringify(waits) };
   const asks = (inputRequests: object): Ran => ({
     kind: 'asks',
-    text: JSON.stringify({ inputRequests, requestState: said }),
+    text: JSON.stringify({ inputRequests, requestState }),
     ...waited,
   });
   if (waited && planned !== 'asks and waits') {
-    return { kind: 'waits', text: JSON.stringify({ requestState: said }), ...waited };
+    return { kind: 'waits', text: JSON.stringify({ requestState }), ...waited };
   }
   switch (planned) {
     case 'asks and waits':

@@ -6,7 +6,7 @@ import { idsOf, isOver, type Life } from '../life.ts';
 import { judgeOperators } from '../operators/judge.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { PlannedTask } from '../plan.ts';
-import { signalProblems } from '../signals.ts';
+import { raceProblems, signalProblems } from '../signals.ts';
 import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from '../tools.ts';
 import { OUTCOME, STREAM } from '../whose.ts';
 import { type Around, isExplained } from './reasons.ts';
@@ -68,10 +68,10 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
       found.push(violation('lost', `${name}: ${taskId} is ${look?.status}, a stream tells ${lastTold.get(taskId)}`));
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
-    if (task.tool === 'charge_and_wait' && look?.status === 'completed') {
-      found.push(
-        ...signalProblems(life, taskId, look.text).map((what) => violation('wrong', `${name}: ${taskId}: ${what}`)),
-      );
+    if (task.tool === 'charge_and_wait') {
+      const signals = look?.status === 'completed' ? signalProblems(life, taskId, look.text) : [];
+      const problems = [...signals, ...raceProblems(life, taskId, folder)];
+      found.push(...problems.map((what) => violation('wrong', `${name}: ${taskId}: ${what}`)));
     }
     if (look === undefined) found.push(violation('lost', `${name}: no look at ${taskId} was answered`));
     else if (!isOver(look)) found.push(violation('stuck', `${name}: ${taskId} is ${look.status}`));
