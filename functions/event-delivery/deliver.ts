@@ -35,8 +35,9 @@ export type Verdict = 'done' | { readonly again: number };
 const FINAL: readonly number[] = [410, 413];
 
 /**
- * One attempt to deliver one event. A message is done when its receiver took it, when it is given up, or when its subscription has
- * ended; until then it blocks all later ones of its subscription. Rejects if the store cannot be read.
+ * One attempt to deliver one event. A message is done when its subscription has ended, or when its receiver took the event, or it was
+ * given up, and the message for the next event is in the queue. Rejects if the store cannot be read, or not note that: then the
+ * message has to come again.
  */
 export async function deliver(
   message: DeliveryMessage,
@@ -49,12 +50,19 @@ export async function deliver(
     store.occurrence(ownerKey, position),
   ]);
   if (subscription === undefined || !isFor(subscription, message, now())) return 'done';
+  const goOn = async (at: Parameters<typeof store.delivered>[1]): Promise<Verdict> => {
+    await store.delivered(subscription, at);
+    return 'done';
+  };
+  const givenUp = { position, givenUp: true } as const;
+  // A repeat. Who delivered it may have died before the message for the next event was in the queue.
+  if (position <= subscription.deliveredTo) return goOn(givenUp);
   if (occurrence === undefined) {
     logEvent('event_expired', { subscriptionId, eventId }, 'warn');
-    return 'done';
+    return goOn(givenUp);
   }
   // The token of the last subscribe does not allow the tool of this task any more.
-  if (!sufficient(occurrence.scopes, subscription.scopes ?? [])) return 'done';
+  if (!sufficient(occurrence.scopes, subscription.scopes ?? [])) return goOn(givenUp);
   const happenedAt = Date.parse(String(occurrence.body.timestamp));
   const held = await heldUntilQuiet();
   if (held > 0) return { again: held };
@@ -72,16 +80,17 @@ export async function deliver(
     ...(error !== undefined && { error }),
   };
   if (error === undefined) {
-    await note(() => store.delivered(subscription, { position }));
     measure({ ...facts, result: 'delivered' });
-    return 'done';
+    return goOn({ position });
   }
   if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
-    await note(() => store.delivered(subscription, { position, givenUp: true }));
     measure({ ...facts, result: 'given_up' });
-    return 'done';
+    return goOn(givenUp);
   }
-  await note(() => store.failed(subscription, error, at));
+  // It comes again in any case: that the status is behind must not hold it up for longer.
+  await store
+    .failed(subscription, error, at)
+    .catch((unnoted: unknown) => logEvent('delivery_unnoted', errorFacts(unnoted), 'warn'));
   measure({ ...facts, result: 'failed' });
   return { again: retryAfter(subscription, at) };
 
@@ -92,16 +101,6 @@ export async function deliver(
 }
 
 /** A receiver refuses for good what comes after the end of its subscription, by its own clock. */
-function isFor(
-  { createdAt, deliveredTo, refreshBefore }: Subscription,
-  message: DeliveryMessage,
-  now: number,
-): boolean {
-  const isLive = refreshBefore === null || now < refreshBefore;
-  return isLive && createdAt === message.createdAt && message.position > deliveredTo;
-}
-
-/** The receiver has its event, or will get it again: that the status is behind must not double it, nor hold it up. */
-async function note(write: () => Promise<void>): Promise<void> {
-  await write().catch((error: unknown) => logEvent('delivery_unnoted', errorFacts(error), 'warn'));
+function isFor({ createdAt, refreshBefore }: Subscription, message: DeliveryMessage, now: number): boolean {
+  return (refreshBefore === null || now < refreshBefore) && createdAt === message.createdAt;
 }

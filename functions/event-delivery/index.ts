@@ -3,7 +3,7 @@ import { postSigned } from '../events/post/post.ts';
 import { eventsStore } from '../events/store.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { variable } from '../tasks/aws/env.ts';
-import type { HideMessage } from '../tasks/aws/sqs.ts';
+import type { HideMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { print } from '../tasks/log.ts';
 import { eventItems } from '../tasks/table/event-items.ts';
 import { handleMessages, type QueueContext } from './handle.ts';
@@ -18,12 +18,18 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
   const queue = variable(env, 'EVENTS_QUEUE_URL');
   const quiet = Number(variable(env, 'EVENTS_HOLD'));
   const loopback = env.EVENTS_LOOPBACK === 'true';
+  const options = { requestTimeout: 3_000, attempts: 3 };
   let hide: HideMessage | undefined;
+  let sender: SendFifo | undefined;
+  const send: SendFifo = async (messages) => {
+    sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
+    return sender(messages);
+  };
   return {
-    store: eventsStore(eventItems(db, variable(env, 'TASKS_TABLE')), Date.now),
+    store: eventsStore({ items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now }),
     post: (post) => postSigned(post, { loopback }),
     async hide(receiptHandle, seconds) {
-      hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, { requestTimeout: 3_000, attempts: 3 });
+      hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);
       await hide(receiptHandle, seconds);
     },
     hold: quiet > 0 ? { quiet, most: MOST_HELD } : undefined,

@@ -1,24 +1,23 @@
-import { createHash } from 'node:crypto';
-import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
+import { setTimeout } from 'node:timers/promises';
 import { DAY, limits } from '../tasks/limits.ts';
 import {
   type EventFacts,
-  type EventItems,
   type LogEntry,
   type LogHead,
-  type MatchedSubscription,
   type PlacedEntry,
   positionText,
+  type StoredSubscription,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
+import { type Chain, type ChainContext, chain, LogBusy, messageOf } from './chain.ts';
 import { type Filter, matches } from './match.ts';
-import type { DeliveryMessage } from './ports.ts';
 
 /**
- * The log of an owner's events. An entry first gets its position, in the head of the log; then its messages go into the queue; then
- * the entry goes into the log. No entry gets a position before all this is done for the entry before it: the next writer completes it. So
- * positions have no gaps, a reader of the log has read all up to the last entry that it sees, and a subscription gets its messages
- * in the order of the log, however many write at once or die between two steps.
+ * The log of an owner's events. An entry first gets its position, in the head of the log; then each subscription that it is for notes
+ * that, and gets a message if none is under way (`chain.ts`); then the entry goes into the log. No entry gets a position before all this is
+ * done for the entry before it: the next writer completes it. So positions have no gaps, a reader of the log has read all up to the
+ * last entry that it sees, and a subscription gets its events in the order of the log, however many write at once or die
+ * between two steps.
  */
 export interface EventLog {
   /** Undefined if nothing of the owner listens, or ever did. */
@@ -29,6 +28,8 @@ export interface EventLog {
   read(owner: string, position: number, most: number): Promise<LogPage>;
   /** The events that a subscription from this position gets from before it, and whether it misses others. */
   missed(owner: string, from: Missed): Promise<{ readonly events: readonly PlacedFacts[]; readonly all: boolean }>;
+  /** Sends what a subscription waits for, if the message for it may be lost, or its writer has died. */
+  readonly revive: Chain['revive'];
 }
 
 export interface LogPage {
@@ -52,16 +53,17 @@ export interface PlacedFacts extends EventFacts {
   readonly position: number;
 }
 
-export interface LogContext {
-  readonly items: EventItems;
-  readonly send: SendFifo;
-  readonly now: () => number;
+export interface LogContext extends ChainContext {
+  /** Waits for a random time, up to so many ms. */
+  readonly pause?: (longest: number) => Promise<unknown>;
   /** The longest `ttl` of a task, in ms: an event is kept as long, and at least longer than any subscription. */
   readonly kept: number;
 }
 
-/** Each attempt finishes an entry of another writer. */
+/** Each attempt finishes an entry of another writer. With the pauses these are enough for a hundred that begin at once. */
 const ATTEMPTS = 20;
+/** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
+const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
@@ -69,21 +71,17 @@ const LEAST_KEPT = limits.mcpEvents.ttl.max + DAY;
 /** The head outlives all entries, and all cursors that clients have of them. */
 const KEPT_HEADS = 3;
 
-/** Thrown when other entries always came first, or when SQS refuses a message. The whole entry can be tried again. */
-export class LogBusy extends Error {
-  override readonly name = 'LogBusy';
-}
-
-export function eventLog({ items, send, now, kept: longestTtl }: LogContext): EventLog {
-  const kept = Math.max(longestTtl, LEAST_KEPT);
+export function eventLog(context: LogContext): EventLog {
+  const { items, now, pause = (longest) => setTimeout(Math.random() * longest) } = context;
+  const { goOn, revive, sendAll } = chain(context);
+  const kept = Math.max(context.kept, LEAST_KEPT);
   const expiry = (at: number, times = 1) => Math.ceil((at + times * kept) / 1_000);
 
   async function append(owner: string, entry: LogEntry): Promise<number | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const head = await items.head(owner);
+      const head = await settled(owner);
       if (head === undefined) return undefined;
-      const { last, pending, recent } = head;
-      if (pending !== undefined && (await items.entry(owner, last)) === undefined) await settle(owner, last, pending);
+      const { last, recent } = head;
       const name = entry.start === undefined ? shortName(entry.event) : '';
       const before = name === '' ? -1 : recent.indexOf(name);
       if (before !== -1) return last - before;
@@ -93,29 +91,47 @@ export function eventLog({ items, send, now, kept: longestTtl }: LogContext): Ev
         recent: [name, ...recent].slice(0, limits.mcpEvents.recent),
         expiresAt: expiry(now(), KEPT_HEADS),
       };
-      if (!(await items.advance(owner, last, next))) continue;
-      await settle(owner, next.last, entry);
-      return next.last;
+      if (await items.advance(owner, last, next)) {
+        await settle(owner, next.last, entry);
+        return next.last;
+      }
+      await pause(longestPause(attempt));
     }
     throw new LogBusy('Other entries of this owner came first');
   }
 
-  /** Two may do this for one entry: the queue leaves out what it has, and the entry is the same. */
+  /** The head, once all is done for its entry, also if its writer has died. */
+  async function settled(owner: string): Promise<LogHead | undefined> {
+    const head = await items.head(owner);
+    if (head?.pending === undefined || (await items.entry(owner, head.last)) !== undefined) return head;
+    await settle(owner, head.last, head.pending);
+    return head;
+  }
+
+  /** Two may do this for one entry: what one has noted, the other finds, and the entry is the same. */
   async function settle(owner: string, position: number, entry: LogEntry): Promise<void> {
     if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
-    else if (entry.event !== undefined) await fanOut(owner, position, entry.event);
+    else if (entry.event !== undefined) await fanOut(owner, positionText(position), entry.event);
     await items.putEntry(owner, position, entry, expiry(entry.at));
   }
 
-  async function fanOut(owner: string, position: number, facts: EventFacts): Promise<void> {
+  async function fanOut(owner: string, position: string, facts: EventFacts): Promise<void> {
     const subscriptions = (await items.matched(owner)).filter(
-      (one) => one.started === true && one.refreshBefore > now() && matches(facts, one),
+      ({ started, startEvent, refreshBefore, ...one }) =>
+        started !== undefined && startEvent !== facts.eventId && refreshBefore > now() && matches(facts, one),
     );
-    const messages = subscriptions.map((one) => messageOf(owner, one, facts.eventId, position));
-    for (let from = 0; from < messages.length; from += BATCH) await sendAll(messages.slice(from, from + BATCH));
+    for (let from = 0; from < subscriptions.length; from += BATCH) {
+      const some = await Promise.all(
+        subscriptions.slice(from, from + BATCH).map((one) => items.match(owner, one, position)),
+      );
+      const live = some.filter((one) => one !== undefined);
+      const first = live.filter((one) => isFirst(one, position));
+      await sendAll(first.map((one) => messageOf(owner, one, facts.eventId, position)));
+      for (const one of live) if (!first.includes(one)) await revive(owner, one);
+    }
   }
 
-  /** Sends what the subscription missed, then makes it one that gets each later entry. */
+  /** Sends the first message for what the subscription missed, and makes it one that gets each later entry. */
   async function start(
     owner: string,
     position: number,
@@ -126,11 +142,19 @@ export function eventLog({ items, send, now, kept: longestTtl }: LogContext): Ev
     // It was ended, or ended and begun again, since this entry was made.
     if (subscription?.createdAt !== createdAt) return;
     const { events } = await missed(owner, { after, before: position, since, filter: subscription });
-    // One at a time: of a batch, a later one may be accepted without an earlier one.
-    for (const { eventId, position: at } of events) await sendAll([messageOf(owner, subscription, eventId, at)]);
+    // It may have come into the log since the subscription began.
     const isMissed = events.some(({ eventId }) => eventId === event?.eventId);
-    if (event !== undefined && !isMissed) await sendAll([messageOf(owner, subscription, event.eventId, position)]);
-    await items.changeSubscription(owner, id, createdAt, { started: true });
+    const startEvent = isMissed ? '' : (event?.eventId ?? '');
+    const its = [...events.map((one) => one.position), ...(startEvent === '' ? [] : [position])];
+    const begun = await items.start(owner, subscription, {
+      started: positionText(position),
+      startEvent,
+      since,
+      deliveredTo: positionText((its[0] ?? after + 1) - 1),
+      lastMatched: positionText(its.at(-1) ?? after),
+    });
+    // It may have another start: the request that began it has died, and came again.
+    if (begun?.started === positionText(position)) await goOn(owner, begun);
   }
 
   async function missed(owner: string, { after, before = Number.POSITIVE_INFINITY, since, filter }: Missed) {
@@ -151,11 +175,6 @@ export function eventLog({ items, send, now, kept: longestTtl }: LogContext): Ev
     return { events: events.slice(-replay), all: old === 0 && events.length <= replay };
   }
 
-  async function sendAll(messages: readonly FifoMessage[]): Promise<void> {
-    const accepted = await send(messages);
-    if (accepted.includes(false)) throw new LogBusy('SQS refused a message');
-  }
-
   async function begin(owner: string): Promise<LogHead> {
     const expiresAt = expiry(now(), KEPT_HEADS);
     const head = await items.head(owner);
@@ -172,6 +191,10 @@ export function eventLog({ items, send, now, kept: longestTtl }: LogContext): Ev
     append,
     begin,
     missed,
+    async revive(owner, subscription) {
+      await settled(owner);
+      await revive(owner, subscription);
+    },
     async read(owner, position, most) {
       const entries = await items.entries(owner, position, most);
       const [first] = entries;
@@ -190,14 +213,9 @@ export function eventLog({ items, send, now, kept: longestTtl }: LogContext): Ev
 /** Sixty bits of the id, so that the head stays below 1 KB, which costs one write unit. */
 const shortName = (event: EventFacts | undefined): string => event?.eventId.slice(-12) ?? '';
 
-/** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */
-function messageOf(
-  ownerKey: string,
-  { id: subscriptionId, createdAt }: Pick<MatchedSubscription, 'id' | 'createdAt'>,
-  eventId: string,
-  position: number,
-): FifoMessage {
-  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position: positionText(position) };
-  const id = createHash('sha256').update(`${subscriptionId}/${createdAt}/${eventId}`).digest('hex');
-  return { group: subscriptionId, id, body: JSON.stringify(message) };
-}
+/**
+ * Whether the message of this entry is the first: while the subscription waits for an entry before it, another message is under way,
+ * and brings this one, too. So it is when the entry is settled again.
+ */
+const isFirst = ({ lastMatched, matchedBefore = '', deliveredTo }: StoredSubscription, position: string): boolean =>
+  lastMatched === position && matchedBefore <= deliveredTo && deliveredTo < position;

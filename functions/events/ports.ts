@@ -65,8 +65,9 @@ export interface EventsStore {
   /** Undefined: it has expired. */
   occurrence(ownerKey: string, position: string): Promise<Occurrence | undefined>;
   /**
-   * Notes that the event at `position`, and all before it, were delivered or given up. A subscription that was ended
-   * meanwhile stays ended, and one that was begun again knows nothing of it.
+   * Notes that the event at `position`, and all before it, were delivered or given up, and sends the message for the next one. If it
+   * rejects, the message of this event has to come again. A subscription that was ended meanwhile stays ended, and one that was
+   * begun again knows nothing of it.
    */
   delivered(to: Begun, at: { readonly position: string; readonly givenUp?: true }): Promise<void>;
   /** Notes a failed attempt, on the same terms. */

@@ -1,9 +1,12 @@
-import { type EventItems, positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
+import { positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
+import { type ChainContext, chain } from './chain.ts';
 import { occurrenceOf } from './occurrence.ts';
 import type { DeliveryError, EventName, EventsStore, Subscription } from './ports.ts';
 
 /** What delivery reads and writes, by the items of the table. */
-export function eventsStore(items: EventItems, now: () => number): EventsStore {
+export function eventsStore(context: ChainContext): EventsStore {
+  const { items, now } = context;
+  const { goOn } = chain(context);
   return {
     async subscription(ownerKey, id) {
       const stored = await items.subscription(ownerKey, id);
@@ -17,7 +20,7 @@ export function eventsStore(items: EventItems, now: () => number): EventsStore {
       return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
     async delivered({ ownerKey, ...to }, { position, givenUp }) {
-      await items.delivered(ownerKey, to, position, givenUp ? undefined : now());
+      await goOn(ownerKey, await items.delivered(ownerKey, to, position, givenUp ? undefined : now()));
     },
     failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),
     lastRequest: (ownerKey) => items.seen(ownerKey),

@@ -45,7 +45,16 @@ export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
 /** The log of an owner's events, and its subscriptions (`table/event-items.ts`). */
 export const EVENTS_PARTITION = 'events#';
 /** What deciders of deliveries read of a subscription: not where it goes, and no secret. */
-export const MATCHED = ['taskId', 'createdAt', 'name', 'arguments', 'scopes', 'refreshBefore', 'started'] as const;
+export const MATCHED = [
+  'taskId',
+  'createdAt',
+  'name',
+  'arguments',
+  'scopes',
+  'refreshBefore',
+  'started',
+  'startEvent',
+] as const;
 /** With the owner behind it: the partition of the files of all tasks of an owner, which a run writes, too. */
 export const FILES_PARTITION = `${PROGRESS_PARTITION}files#` as const;
 /** What operators see of a subscription: not where it goes, and no secret. */

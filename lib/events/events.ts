@@ -6,6 +6,7 @@ import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { EVENTS_PARTITION } from '../../functions/tasks/attributes.ts';
+import { limits } from '../../functions/tasks/limits.ts';
 import { BundledCode, bundle } from '../bundles.ts';
 import { acknowledgeDeliveries } from '../nag.ts';
 import { allow, serverFunction } from '../server-function.ts';
@@ -75,7 +76,9 @@ export class Events extends Construct {
       },
       storage,
     );
-    allowEvents(this.function, table, ['GetItem', 'UpdateItem']);
+    allowEvents(this.function, table, ['GetItem', 'UpdateItem', 'Query']);
+    // The message for the next event.
+    this.allowSender(this.function);
     const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
     allow(
       this.function,
@@ -88,8 +91,8 @@ export class Events extends Construct {
       eventSourceArn: queue.queueArn,
       batchSize: 1,
       reportBatchItemFailures: true,
-      // Slow receivers must not take the concurrency of the endpoint.
-      maxConcurrency: 50,
+      // An owner, all of whose receivers are slow, takes half. More would take the concurrency of the endpoint.
+      maxConcurrency: 2 * limits.mcpEvents.subscriptions,
     });
     // Lambda checks the rights of the role when it makes the mapping.
     mapping.node.addDependency(this.function.role ?? this.function);

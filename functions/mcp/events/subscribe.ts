@@ -47,7 +47,7 @@ export const subscribe =
     const id = subscriptionId(asked, wanted.url);
     const before = await events.items.subscription(asked.owner, id);
     if (before !== undefined && before.refreshBefore > server.now()) {
-      return call.wire.result(await refresh(before, asked, wanted, { events, server }));
+      return call.wire.result(await refresh(before, asked, wanted, { events, server, call }));
     }
     const checkLimit = async () => {
       const all = await events.items.matched(asked.owner);
@@ -61,16 +61,18 @@ export const subscribe =
     if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
     // Many requests may have waited for their receivers at the same time.
     await checkLimit();
-    return call.wire.result(await begin(id, asked, wanted, call, { events, server }));
+    return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
 
 interface Outside {
   readonly events: EventsContext;
   readonly server: ServerContext;
+  readonly call: Call;
 }
 
 /** Nothing that happens from here on is missed: the log is there before the task is read, and the subscription starts in the log. */
-async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { events, server }: Outside) {
+async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside) {
+  const { events, server } = outside;
   const { owner, name, arguments: args, scopes } = asked;
   const { url, secret, refreshBefore, cursor, since } = wanted;
   const { log, items } = events;
@@ -89,23 +91,24 @@ async function begin(id: string, asked: Asked, wanted: Wanted, call: Call, { eve
     secrets: [secret],
     refreshBefore,
     deliveredTo: positionText(after),
+    lastMatched: positionText(after),
     expiresAt: Math.ceil(refreshBefore / 1_000),
   };
   if (!(await items.createSubscription(owner, subscription, createdAt))) {
     // Another request of the client came first.
     const first = await items.subscription(owner, id);
     if (first === undefined) throw new InvalidParams(ENDED);
-    return refresh(first, asked, wanted, { events, server });
+    return refresh(first, asked, wanted, outside);
   }
   const { all } = await log.missed(owner, { after, since, filter: subscription });
-  const before = cursor === null || truncated ? await happened(asked, call, server) : {};
+  const before = cursor === null || truncated ? await happened(asked, outside) : {};
   await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...before });
   server.audit('subscribed', auditedFacts(asked, id));
   return answer(subscription, truncated || !all);
 }
 
 /** The event of a task that has ended before, or asks: a client may subscribe after it created the task. */
-async function happened(asked: Asked, call: Call, server: ServerContext): Promise<Pick<LogEntry, 'event' | 'summary'>> {
+async function happened(asked: Asked, { call, server }: Outside): Promise<Pick<LogEntry, 'event' | 'summary'>> {
   const { taskId } = asked.arguments;
   if (taskId === undefined) return {};
   const record = await readTask(call.principal, taskId, server);
@@ -115,8 +118,9 @@ async function happened(asked: Asked, call: Call, server: ServerContext): Promis
   return { event, ...(summary !== undefined && { summary }) };
 }
 
-/** While a subscription lives, its cursor counts for nothing: its events are in the queue. */
-async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted, { events, server }: Outside) {
+/** While a subscription lives, its cursor counts for nothing: it gets all events in their order. */
+async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted, outside: Outside) {
+  const { events, server } = outside;
   const { id, createdAt, secrets, deliveredTo, started, lastDeliveryAt, lastError, failedSince } = before;
   const { secret, refreshBefore } = wanted;
   const now = server.now();
@@ -131,12 +135,16 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   });
   if (!changed) throw new InvalidParams(ENDED);
   await events.log.begin(asked.owner);
-  // The request that began it has died before its start.
-  if (started !== true) {
-    const after = positionOf(deliveredTo);
-    await events.log.append(asked.owner, { at: now, start: { id, createdAt, after, since: wanted.since } });
+  if (started === undefined) {
+    // The request that began it has died before its start.
+    const start = { id, createdAt, after: positionOf(deliveredTo), since: wanted.since };
+    const told = wanted.cursor === null ? await happened(asked, outside) : {};
+    await events.log.append(asked.owner, { at: now, start, ...told });
     server.audit('subscribed', auditedFacts(asked, id));
-  } else if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
+  } else {
+    if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
+    await events.log.revive(asked.owner, { ...before, scopes: asked.scopes });
+  }
   const deliveryStatus = {
     active: true,
     lastDeliveryAt: lastDeliveryAt === undefined ? null : dateTime(lastDeliveryAt),

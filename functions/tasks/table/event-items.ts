@@ -1,5 +1,5 @@
 import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../attributes.ts';
-import type { DynamoDb, PutInput, QueryInput, UpdateInput } from '../aws/dynamodb.ts';
+import type { DynamoDb, PutInput, QueryInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
@@ -24,12 +24,20 @@ export interface EventItems {
   matched(owner: string): Promise<readonly MatchedSubscription[]>;
   /** False if there is a live one. */
   createSubscription(owner: string, subscription: StoredSubscription, now: number): Promise<boolean>;
-  /** Sets these attributes, undefined ones away, if the subscription lives and is the one created at `createdAt`. */
+  /** Sets these attributes, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
   /** Ends it at once, so that many that begin and end make no read of the others long. False: it is not there. */
   endSubscription(owner: string, to: Begun): Promise<boolean>;
-  /** Moves `deliveredTo` forward, never back. */
-  delivered(owner: string, to: Begun, position: string, at: number | undefined): Promise<void>;
+  /*
+   * Each of these three moves one thing forward, never back, and returns the subscription as it is then. Undefined: it is not
+   * there any more. All that says whether a message is under way is in this one item, so these writes are in one order.
+   */
+  /** Notes that the log has its start, and between which positions its first events are. */
+  start(owner: string, to: Begun, from: FirstEvents): Promise<StoredSubscription | undefined>;
+  /** Moves `lastMatched`: the entry at this position is for it. */
+  match(owner: string, to: Begun, position: string): Promise<StoredSubscription | undefined>;
+  /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
+  delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
@@ -93,8 +101,10 @@ export interface MatchedSubscription {
   /** The scopes that the token of its last `events/subscribe` had. */
   readonly scopes: readonly string[];
   readonly refreshBefore: number;
-  /** The log has its start: events after that are sent. */
-  readonly started?: boolean;
+  /** The position of its start in the log: events after that are sent. */
+  readonly started?: string;
+  /** The id of the event that it gets by its start. Empty: none. */
+  readonly startEvent?: string;
 }
 
 export interface StoredSubscription extends MatchedSubscription {
@@ -103,18 +113,44 @@ export interface StoredSubscription extends MatchedSubscription {
   readonly secrets: readonly string[];
   /** Until when the second one signs. */
   readonly secretUntil?: number | undefined;
-  /** All up to this position was delivered or given up. */
+  /** All up to this position was delivered, given up, or not for it. */
   readonly deliveredTo: string;
+  /** The last entry that is for it. While that is after `deliveredTo`, a message for it is under way. */
+  readonly lastMatched: string;
+  /** What `lastMatched` was before. */
+  readonly matchedBefore?: string;
+  /** It gets no older events from before its start. */
+  readonly since?: number;
   readonly failedSince?: number | undefined;
   readonly lastError?: string | undefined;
   readonly lastDeliveryAt?: number | undefined;
+  /** When the last attempt failed, or a message was sent because there was none. */
+  readonly triedAt?: number | undefined;
   /** In seconds since the epoch. */
   readonly expiresAt: number;
 }
 
+export type FirstEvents = Required<
+  Pick<StoredSubscription, 'started' | 'startEvent' | 'since' | 'deliveredTo' | 'lastMatched'>
+>;
+
 /** A position as clients and messages have it. It sorts like the number. */
 export const positionText = (position: number): string => String(position).padStart(16, '0');
 
+/** What a write has beside its key or item: the names in its expressions are names of attributes, the values are these. */
+function given(values: object, ConditionExpression: string, UpdateExpression?: string) {
+  const names = [...`${ConditionExpression} ${UpdateExpression}`.matchAll(/#(\w+)/g)];
+  return {
+    ConditionExpression,
+    ...(UpdateExpression !== undefined && { UpdateExpression }),
+    ExpressionAttributeNames: Object.fromEntries(names),
+    ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
+  };
+}
+const setting = (values: object) =>
+  `SET ${Object.keys(values)
+    .map((name) => `#${name} = :${name}`)
+    .join(', ')}`;
 const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
@@ -124,8 +160,17 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const put = async (item: PutInput['Item'], more: Partial<PutInput> = {}) =>
     (await ifConditionHolds(db.put({ TableName: table, Item: item, ...more }))) !== undefined;
-  const update = async (key: ReturnType<typeof keyOf>, more: Partial<UpdateInput>) =>
-    (await ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues: 'NONE', ...more }))) !== undefined;
+  const update = (key: ReturnType<typeof keyOf>, more: ReturnType<typeof given>, ReturnValues: 'NONE' | 'ALL_NEW') =>
+    ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues, ...more }));
+  /** A write on a condition, and the item after it, or as it is if the condition does not hold. */
+  async function move(owner: string, { id, createdAt }: Begun, values: object, condition: string, set: string) {
+    const key = keyOf(owner, SORT_KEYS.subscription + id);
+    const more = given({ createdAt, ...values }, `#createdAt = :createdAt AND ${condition}`, set);
+    const moved = await update(key, more, 'ALL_NEW');
+    const item = moved === undefined ? await get(key) : moved.Attributes;
+    if (item?.createdAt !== createdAt) return undefined;
+    return { ...withoutKey(item), id } as unknown as StoredSubscription;
+  }
 
   return {
     async head(owner) {
@@ -137,22 +182,12 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       await put({ ...keyOf(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
     },
     async keepHead(owner, expiresAt) {
-      await update(keyOf(owner, SORT_KEYS.eventHead), {
-        ConditionExpression: 'attribute_exists(taskId) AND #expiresAt < :expiresAt',
-        UpdateExpression: 'SET #expiresAt = :expiresAt',
-        ExpressionAttributeNames: { '#expiresAt': 'expiresAt' },
-        ExpressionAttributeValues: { ':expiresAt': expiresAt },
-      });
+      const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
+      const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
+      await update(keyOf(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
     advance: (owner, last, head) =>
-      put(
-        { ...keyOf(owner, SORT_KEYS.eventHead), ...head },
-        {
-          ConditionExpression: '#last = :last',
-          ExpressionAttributeNames: { '#last': 'last' },
-          ExpressionAttributeValues: { ':last': last },
-        },
-      ),
+      put({ ...keyOf(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
     async putEntry(owner, position, entry, expiresAt) {
       await put({ ...entryKey(owner, position), ...entry, expiresAt });
     },
@@ -207,73 +242,31 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     createSubscription: (owner, { id, ...subscription }, now) =>
       put(
         { ...keyOf(owner, SORT_KEYS.subscription + id), ...subscription },
-        {
-          ConditionExpression: 'attribute_not_exists(taskId) OR #refreshBefore <= :now',
-          ExpressionAttributeNames: { '#refreshBefore': 'refreshBefore' },
-          ExpressionAttributeValues: { ':now': now },
-        },
+        given({ now }, 'attribute_not_exists(taskId) OR #refreshBefore <= :now'),
       ),
-    changeSubscription(owner, id, createdAt, set) {
-      const names = Object.keys(set);
-      const given = Object.entries(set).filter(([, value]) => value !== undefined);
-      const gone = names.filter((name) => !given.some(([one]) => one === name));
-      const removes = gone.length === 0 ? '' : ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}`;
-      return update(keyOf(owner, SORT_KEYS.subscription + id), {
-        ConditionExpression: '#createdAt = :createdAt',
-        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}${removes}`,
-        ExpressionAttributeNames: {
-          '#createdAt': 'createdAt',
-          ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
-        },
-        ExpressionAttributeValues: {
-          ':createdAt': createdAt,
-          ...Object.fromEntries(given.map(([name, value]) => [`:${name}`, value])),
-        },
-      });
+    async changeSubscription(owner, id, createdAt, set) {
+      const more = given({ createdAt, ...set }, '#createdAt = :createdAt', setting(set));
+      return (await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE')) !== undefined;
     },
-    endSubscription: async (owner, { id, createdAt }) =>
-      (await ifConditionHolds(
-        db.delete({
-          TableName: table,
-          Key: keyOf(owner, SORT_KEYS.subscription + id),
-          ConditionExpression: '#createdAt = :createdAt',
-          ExpressionAttributeNames: { '#createdAt': 'createdAt' },
-          ExpressionAttributeValues: { ':createdAt': createdAt },
-        }),
-      )) !== undefined,
-    async delivered(owner, { id, createdAt }, position, at) {
-      await update(keyOf(owner, SORT_KEYS.subscription + id), {
-        ConditionExpression: '#createdAt = :createdAt AND #deliveredTo < :position',
-        UpdateExpression:
-          'SET #deliveredTo = :position' +
-          (at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError'),
-        ExpressionAttributeNames: {
-          '#createdAt': 'createdAt',
-          '#deliveredTo': 'deliveredTo',
-          ...(at !== undefined && {
-            '#lastDeliveryAt': 'lastDeliveryAt',
-            '#failedSince': 'failedSince',
-            '#lastError': 'lastError',
-          }),
-        },
-        ExpressionAttributeValues: {
-          ':createdAt': createdAt,
-          ':position': position,
-          ...(at !== undefined && { ':at': at }),
-        },
-      });
+    endSubscription: async (owner, { id, createdAt }) => {
+      const Key = keyOf(owner, SORT_KEYS.subscription + id);
+      const more = given({ createdAt }, '#createdAt = :createdAt');
+      return (await ifConditionHolds(db.delete({ TableName: table, Key, ...more }))) !== undefined;
+    },
+    start: (owner, to, from) => move(owner, to, from, 'attribute_not_exists(#started)', setting(from)),
+    match(owner, to, position) {
+      const set = 'SET #matchedBefore = #lastMatched, #lastMatched = :position';
+      return move(owner, to, { position }, '#lastMatched < :position', set);
+    },
+    delivered(owner, to, position, at) {
+      const taken = at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError';
+      const values = { position, ...(at !== undefined && { at }) };
+      return move(owner, to, values, '#deliveredTo < :position', `SET #deliveredTo = :position${taken}`);
     },
     async failed(owner, { id, createdAt }, error, at) {
-      await update(keyOf(owner, SORT_KEYS.subscription + id), {
-        ConditionExpression: '#createdAt = :createdAt',
-        UpdateExpression: 'SET #lastError = :error, #failedSince = if_not_exists(#failedSince, :at)',
-        ExpressionAttributeNames: {
-          '#createdAt': 'createdAt',
-          '#lastError': 'lastError',
-          '#failedSince': 'failedSince',
-        },
-        ExpressionAttributeValues: { ':createdAt': createdAt, ':error': error, ':at': at },
-      });
+      const set = 'SET #lastError = :error, #triedAt = :at, #failedSince = if_not_exists(#failedSince, :at)';
+      const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
+      await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
     async noteSeen(owner, at, expiresAt) {

@@ -43,17 +43,26 @@ test('the end of a task reaches its subscriber, signed, once the owner is silent
   expect(JSON.stringify(body)).not.toMatch(new RegExp(`gold|${other.taskId}`));
 });
 
-test('an attempt costs three read units, and a delivery a write unit', async () => {
-  while ([...cloud().queues.values()].some(({ length }) => length > 0)) await setTimeout(10);
-  const own = cloud()
-    .calls.since()
-    .filter(({ service, caller }) => service === 'dynamodb' && caller.startsWith('ServerEventsFunction'));
+/** Read and write units that a function took. */
+function unitsOf(name: string): readonly [number, number] {
+  const all = cloud().calls.since();
+  const own = all.filter(({ service, caller }) => service === 'dynamodb' && caller.startsWith(name));
   const units = (write: boolean) =>
     own
-      .filter(({ operation }) => (operation === 'UpdateItem') === write)
+      .filter(({ operation }) => /^(Update|Put)Item$/.test(operation) === write)
       .reduce((sum, { consumed }) => sum + (consumed?.table ?? 0) + (consumed?.index ?? 0), 0);
+  return [units(false), units(true)];
+}
+
+test('an attempt costs three read units, and a delivery a write unit', async () => {
+  while ([...cloud().queues.values()].some(({ length }) => length > 0)) await setTimeout(10);
   // It was held once.
-  expect([units(false), units(true)]).toEqual([6, 1]);
+  expect(unitsOf('ServerEventsFunction')).toEqual([6, 1]);
+});
+
+test('an event costs three read units, and two write units and one for each subscription', () => {
+  // Two tasks ended. One fits.
+  expect(unitsOf('ServerTaskEventsFunction')).toEqual([6, 5]);
 });
 
 describe('an operator', () => {

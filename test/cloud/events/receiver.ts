@@ -8,7 +8,7 @@ export interface Received {
 }
 
 /** A receiver on this machine. It answers 401 to what is not signed with its secret. */
-export async function startReceiver(status: (received: Received) => number = () => 204) {
+export async function startReceiver(status: (received: Received) => number | Promise<number> = () => 204) {
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
   const received: Received[] = [];
   let heard = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ export async function startReceiver(status: (received: Received) => number = () 
       received.push({ headers, body });
       heard.resolve();
       heard = Promise.withResolvers();
-      response.writeHead(status({ headers, body })).end();
+      response.writeHead(await status({ headers, body })).end();
     } catch {
       response.writeHead(401).end();
     }

@@ -82,29 +82,34 @@ test('nothing is sent for a subscription that has ended, nor at or after its ref
 });
 
 test('nothing is sent for a repeat, nor for an earlier subscription with the same id', async () => {
-  const { state, posts, receive } = createDelivery(unheld);
-  state.subscription = { ...subscription, deliveredTo: 'p1' };
-  expect(await receive()).toEqual([true]);
+  const { state, posts, receive, written } = createDelivery(unheld);
   state.subscription = { ...subscription, createdAt: T0 + 1 };
   expect(await receive()).toEqual([true]);
+  expect(written).toEqual([]);
+  state.subscription = { ...subscription, deliveredTo: 'p1' };
+  expect(await receive()).toEqual([true]);
+  // Noted again: that sends the message for the next event, if the first attempt died before it.
+  expect(written).toEqual([['given up', 'p1']]);
   expect(posts).toEqual([]);
 });
 
 test('an event of a tool whose scopes the subscription no longer covers is not sent', async () => {
-  const { state, posts, receive } = createDelivery(unheld);
+  const { state, posts, receive, written } = createDelivery(unheld);
   state.occurrence = { body: occurrence, scopes: ['reports:read'] };
   expect(await receive()).toEqual([true]);
   expect(posts).toEqual([]);
+  expect(written).toEqual([['given up', 'p1']]);
   state.subscription = { ...subscription, scopes: ['reports'] };
   expect(await receive()).toEqual([true]);
   expect(posts).toHaveLength(1);
 });
 
 test('an event that has left the log is done, and the log of the function says so', async () => {
-  const { state, posts, receive } = createDelivery(unheld);
+  const { state, posts, receive, written } = createDelivery(unheld);
   state.occurrence = undefined;
   expect(await receive()).toEqual([true]);
   expect(posts).toEqual([]);
+  expect(written).toEqual([['given up', 'p1']]);
   expect(vi.mocked(console.warn).mock.calls.join()).toContain('event_expired');
 });
 
@@ -116,13 +121,25 @@ test.each(['subscription', 'occurrence'] as const)('if the %s cannot be read, th
   expect(vi.mocked(console.error).mock.calls.join()).not.toContain('planted-secret');
 });
 
-test('a status that cannot be written neither repeats a delivered event nor ends a failed one', async () => {
-  const { context, state } = createDelivery(unheld);
+test('an event whose delivery cannot be noted comes again: its note sends the next one', async () => {
+  const { context, state, posts } = createDelivery(unheld);
   const fails = async () => Promise.reject(new Error('throttled'));
-  const delivery = createDelivery({ ...context, store: { ...context.store, delivered: fails, failed: fails } });
-  expect(await delivery.receive()).toEqual([true]);
+  const store = { ...context.store, delivered: fails, failed: fails };
+  const delivery = createDelivery({ ...context, store });
+  expect(await delivery.receive()).toEqual([false]);
+  expect(await delivery.receive()).toEqual([false]);
+  expect(posts.map(({ webhookId }) => webhookId)).toEqual(['evt_1', 'evt_1']);
+  state.answer = { status: 410, body: '' };
+  expect(await delivery.receive()).toEqual([false]);
+});
+
+test('a failed attempt that cannot be noted is tried again after its wait', async () => {
+  const { context, state, hidden } = createDelivery(unheld);
+  const fails = async () => Promise.reject(new Error('throttled'));
+  const delivery = createDelivery({ ...context, store: { ...context.store, failed: fails } });
   state.answer = { status: 503, body: '' };
   expect(await delivery.receive()).toEqual([false]);
+  expect(hidden).toEqual([1]);
 });
 
 test('if SQS does not hide the message, it comes back all the same', async () => {

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { deliver } from '../../../functions/event-delivery/deliver.ts';
 import { eventLog } from '../../../functions/events/log.ts';
 import type { DeliveryMessage } from '../../../functions/events/ports.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
@@ -40,9 +42,6 @@ function fakeQueue() {
       if (!sent.some(({ id }) => id === message.id)) sent.push(message);
       return true;
     },
-    /** The events of a subscription, in the order of their messages. */
-    eventsOf: (id: string) =>
-      sent.filter(({ group }) => group === id).map(({ body }) => (JSON.parse(body) as DeliveryMessage).eventId),
   };
   return queue;
 }
@@ -53,7 +52,11 @@ export function eventsInMemory(kept = DAY) {
   const { dynamoDb, table } = memoryEngine(() => clock.now);
   const items = eventItems(dynamoDb, TABLE);
   const queue = fakeQueue();
-  const writer = (dieAt = Number.POSITIVE_INFINITY, between: () => Promise<void> = async () => {}) => {
+  const writer = (
+    dieAt = Number.POSITIVE_INFINITY,
+    between: () => Promise<void> = async () => {},
+    pause: (longest: number) => Promise<void> = async () => {},
+  ) => {
     let step = 0;
     const counted = async <T>(run: () => Promise<T>): Promise<T> => {
       if (++step >= dieAt) throw new Died();
@@ -67,20 +70,41 @@ export function eventsInMemory(kept = DAY) {
       ]),
     ) as unknown as EventItems;
     const send = (messages: readonly FifoMessage[]) => counted(async () => messages.map(queue.accept));
-    return eventLog({ items: watched, send, now: () => clock.now, kept });
+    return eventLog({ items: watched, send, now: () => clock.now, kept, pause });
   };
-  async function subscribe(id: string, more: Partial<StoredSubscription> = {}, log = writer()) {
+  async function subscribe(
+    id: string,
+    more: Partial<StoredSubscription> = {},
+    log = writer(),
+    begun: { since?: number; event?: EventFacts } = {},
+  ) {
     const { last } = await log.begin(OWNER);
     const subscription: StoredSubscription = {
       ...{ id, name: 'task.finished', arguments: {}, scopes: [], url: 'https://a.example/hook' },
       ...{ secrets: ['whsec_1'], createdAt: clock.now, refreshBefore: clock.now + DAY, expiresAt: 1 },
-      ...{ deliveredTo: positionText(last), ...more },
+      ...{ deliveredTo: positionText(last), lastMatched: more.deliveredTo ?? positionText(last), ...more },
     };
     await items.createSubscription(OWNER, subscription, clock.now);
-    const start = { id, createdAt: subscription.createdAt, after: Number(subscription.deliveredTo), since: 0 };
-    await log.append(OWNER, { at: clock.now, start });
+    const { since = 0, event } = begun;
+    const start = { id, createdAt: subscription.createdAt, after: Number(subscription.deliveredTo), since };
+    await log.append(OWNER, { at: clock.now, start, ...(event && { event }) });
     return subscription;
   }
-  const store = eventsStore(items, () => clock.now);
-  return { clock, items, queue, table, store, writer, subscribe, most: limits.mcpEvents };
+  const store = eventsStore({ items, send: async (messages) => messages.map(queue.accept), now: () => clock.now });
+  const posted: DeliveryMessage[] = [];
+  let done = 0;
+  /** Delivers all messages, of which each sends the next. Returns the events that a subscription has got, in their order. */
+  async function got(id: string): Promise<readonly string[]> {
+    for (; done < queue.sent.length; done++) {
+      const message = JSON.parse(queue.sent[done]?.body ?? '') as DeliveryMessage;
+      const post = async () => {
+        posted.push(message);
+        return { status: 204, body: '' };
+      };
+      const outside = { store, post, hold: undefined, now: () => clock.now, measure: () => {} };
+      expect(await deliver(message, clock.now, outside)).toBe('done');
+    }
+    return posted.filter(({ subscriptionId }) => subscriptionId === id).map(({ eventId }) => eventId);
+  }
+  return { clock, items, queue, table, store, writer, subscribe, got, posted, most: limits.mcpEvents };
 }

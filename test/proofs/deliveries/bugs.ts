@@ -5,7 +5,8 @@ import type { Kind } from './judge.ts';
 export interface Bug {
   /** What schedules must find. */
   readonly kind?: Kind;
-  readonly items?: (real: EventItems) => EventItems;
+  /** @param pause for some time */
+  readonly items?: (real: EventItems, pause: () => Promise<void>) => EventItems;
   readonly context?: (real: QueueContext) => QueueContext;
   readonly handle?: typeof handleMessages;
   /** The group of a message, and the id by which the queue knows a repeat. */
@@ -30,10 +31,6 @@ export const bugs = {
       return last ? { batchItemFailures: [] } : answer;
     },
   },
-  'each message is its own group': {
-    kind: 'out of order',
-    group: (subscriptionId, eventId) => subscriptionId + eventId,
-  },
   'the queue takes the event of a subscription that is begun again for a repeat': {
     kind: 'lost',
     repeat: (subscriptionId, eventId) => subscriptionId + eventId,
@@ -56,7 +53,7 @@ export const bugs = {
       ...real,
       async delivered(owner, { id, createdAt }, position, at) {
         const now = (await real.subscription(owner, id))?.createdAt ?? createdAt;
-        await real.delivered(owner, { id, createdAt: now }, position, at);
+        return real.delivered(owner, { id, createdAt: now }, position, at);
       },
     }),
   },
@@ -90,6 +87,87 @@ export const bugs = {
   'a failed event waits for a day': {
     kind: 'too late',
     context: (real) => ({ ...real, hide: (receipt) => real.hide(receipt, 43_200) }),
+  },
+  'each event has its message, whatever is under way': {
+    kind: 'too many messages',
+    items: (real) => ({
+      ...real,
+      async match(owner, to, position) {
+        const found = await real.match(owner, to, position);
+        return found && { ...found, matchedBefore: '' };
+      },
+    }),
+  },
+  'each event has its message and group, and none is a repeat': {
+    kind: 'out of order',
+    group: (subscriptionId, eventId) => subscriptionId + eventId,
+    items: (real) => ({
+      ...real,
+      async match(owner, to, position) {
+        const found = await real.match(owner, to, position);
+        return found && { ...found, matchedBefore: '', deliveredTo: '' };
+      },
+    }),
+    context: (real) => {
+      const subscription: typeof real.store.subscription = async (...of) => {
+        const found = await real.store.subscription(...of);
+        return found && { ...found, deliveredTo: '' };
+      };
+      return { ...real, store: { ...real.store, subscription } };
+    },
+  },
+  'an entry that is settled again has its message, whatever is under way': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      async match(owner, to, position) {
+        const before = await real.subscription(owner, to.id);
+        const found = await real.match(owner, to, position);
+        return found && before?.lastMatched === position ? { ...found, matchedBefore: '' } : found;
+      },
+    }),
+  },
+  'the log decides by what it read before it noted its entry': {
+    kind: 'lost',
+    items: (real, pause) => ({
+      ...real,
+      async match(owner, to, position) {
+        const before = await real.subscription(owner, to.id);
+        await pause();
+        const found = await real.match(owner, to, position);
+        return found && before && { ...found, deliveredTo: before.deliveredTo };
+      },
+    }),
+  },
+  'a sender looks for the next event before it notes the delivery': {
+    kind: 'lost',
+    items: (real, pause) => ({
+      ...real,
+      async delivered(owner, to, position, at) {
+        const before = await real.subscription(owner, to.id);
+        await pause();
+        const found = await real.delivered(owner, to, position, at);
+        return found && before && { ...found, lastMatched: before.lastMatched };
+      },
+    }),
+  },
+  'a repeat sends no next message': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      async delivered(owner, to, position, at) {
+        const before = await real.subscription(owner, to.id);
+        const found = await real.delivered(owner, to, position, at);
+        return before !== undefined && before.deliveredTo >= position ? undefined : found;
+      },
+    }),
+  },
+  'a message is done though its delivery could not be noted': {
+    kind: 'lost',
+    context: (real) => {
+      const delivered: typeof real.store.delivered = (...given) => real.store.delivered(...given).catch(() => {});
+      return { ...real, store: { ...real.store, delivered } };
+    },
   },
   'nothing is held': { kind: 'not held', context: (real) => ({ ...real, hold: undefined }) },
 } as const satisfies Readonly<Record<string, Bug>>;

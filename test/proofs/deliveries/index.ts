@@ -15,13 +15,25 @@ const seedsOf = (usual: number) =>
   Array.from({ length: Number(values.schedules ?? usual) }, (_, index) => Number(values.seed) + index);
 
 async function runAll(): Promise<boolean> {
-  const sums = { schedules: 0, events: 0, attempts: 0, repeated: 0, deaths: 0, failures: 0 };
+  const sums = {
+    schedules: 0,
+    events: 0,
+    attempts: 0,
+    repeated: 0,
+    deaths: 0,
+    failures: 0,
+    messages: 0,
+    messagesUnderFaults: 0,
+  };
   const failed: number[] = [];
   for await (const { outcome, violations } of runSchedules(seedsOf(2_000))) {
     const { plan, receivers, deaths, failures } = outcome;
     const arrivals = receivers.flatMap((one) => one.arrivals);
     sums.schedules += 1;
-    sums.events += receivers.reduce((sum, { sent }) => sum + sent.size, 0);
+    sums.events += outcome.events.length * receivers.length;
+    const most = Math.max(...receivers.map((one) => one.most.messages));
+    sums.messages = Math.max(sums.messages, deaths + failures === 0 ? most : 0);
+    sums.messagesUnderFaults = Math.max(sums.messagesUnderFaults, most);
     sums.attempts += arrivals.length;
     sums.repeated += receivers.reduce((sum, one) => sum + repeatedIn(one.arrivals), 0);
     sums.deaths += deaths;

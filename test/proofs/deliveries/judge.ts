@@ -1,6 +1,14 @@
 import { HOLD, type Outcome, type Received, T0, VISIBILITY } from './run.ts';
 
-export type Kind = 'lost' | 'out of order' | 'doubled' | 'too late' | 'after its end' | 'after refusal' | 'not held';
+export type Kind =
+  | 'lost'
+  | 'out of order'
+  | 'doubled'
+  | 'too late'
+  | 'after its end'
+  | 'after refusal'
+  | 'not held'
+  | 'too many messages';
 
 export interface Violation {
   readonly kind: Kind;
@@ -23,9 +31,10 @@ export function violationsOf(outcome: Outcome): Violation[] {
     const add: Add = (kind, what) => void found.push({ kind, what: `receiver ${index}: ${what}` });
     judgeLosses(received, events, add, deaths + failures);
     judgeOrder(received, add);
+    judgeMessages(received, add, deaths + failures);
     for (const { event } of events) judgeEvent(received, event, add, deaths + failures);
     judgeTimes(received, outcome, add);
-    if (deaths + failures === 0) judgeFirst(received, add);
+    if (deaths + failures === 0) judgeFirst(received, events, add);
   }
   return found;
 }
@@ -34,7 +43,7 @@ export function violationsOf(outcome: Outcome): Violation[] {
 const delayOf = (faults: number) => LONGEST + (faults + 1) * (VISIBILITY + 10 * SECOND);
 
 function judgeLosses(
-  { planned, arrivals, sent, begun }: Received,
+  { planned, arrivals, begun }: Received,
   events: Outcome['events'],
   add: Add,
   faults: number,
@@ -44,7 +53,7 @@ function judgeLosses(
   const last = begun.at(-1) ?? { at: 0, after: 0 };
   for (const [number, { event, position }] of events.entries()) {
     if (position <= (begun[0]?.after ?? 0)) continue;
-    const before = events.slice(0, number + 1).map((one) => sent.get(one.event) ?? one.happenedAt);
+    const before = events.slice(0, number + 1).map((one) => one.loggedAt);
     // All events before it had to be delivered first, and each may have been held.
     const by = Math.max(well, ...before) + (number + 1) * HOLD.most + delayOf(faults);
     if (by >= end) continue;
@@ -66,6 +75,15 @@ function judgeOrder({ arrivals }: Received, add: Add): void {
   for (const { event, position, taken } of arrivals) if (taken && !first.has(event)) first.set(event, position);
   const taken = [...first.values()];
   if (taken.join() !== taken.toSorted().join()) add('out of order', `took ${taken.join()}`);
+}
+
+/**
+ * However many events wait, one has a message, and the one before it may not be deleted yet. A process that dies after it has sent one
+ * may send it again after the five minutes in which SQS knows it.
+ */
+function judgeMessages({ most: { messages, events } }: Received, add: Add, faults: number): void {
+  if (events > 1) add('too many messages', `messages of ${events} events at once`);
+  if (messages > 2 + faults) add('too many messages', `${messages} at once`);
 }
 
 function judgeEvent({ arrivals, begun }: Received, event: string, add: Add, faults: number): void {
@@ -90,10 +108,10 @@ function judgeTimes({ planned, arrivals }: Received, { plan, events }: Outcome, 
 }
 
 /** Where nothing goes wrong, and nothing is held, a first attempt comes within two seconds. */
-function judgeFirst({ planned, arrivals, sent, begun }: Received, add: Add): void {
+function judgeFirst({ planned, arrivals, begun }: Received, events: Outcome['events'], add: Add): void {
   if (planned.hold || planned.moods.length > 0 || planned.over !== undefined || begun.length > 1) return;
-  for (const [event, at] of sent) {
-    const isAlone = ![...sent].some(([other, sentAt]) => other !== event && Math.abs(sentAt - at) < 5 * SECOND);
+  for (const { event, loggedAt: at } of events) {
+    const isAlone = !events.some((one) => one.event !== event && Math.abs(one.loggedAt - at) < 5 * SECOND);
     const first = arrivals.find((one) => one.event === event);
     if (isAlone && first !== undefined && first.at > at + 2 * SECOND) add('too late', `first attempt of ${event}`);
   }

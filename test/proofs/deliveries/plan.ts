@@ -51,22 +51,25 @@ export function planOf(seed: number): Plan {
   const requests = Array.from({ length: upTo(random, 12) }, () => upTo(random, pick(random, [3 * MINUTE, 2 * HOUR])));
   return {
     ...{ seed, events, requests: requests.sort((a, b) => a - b), lanes: 1 + upTo(random, 2) },
-    receivers: Array.from({ length: 1 + upTo(random, 3) }, () => receiver(random, events.length)),
+    receivers: Array.from({ length: 1 + upTo(random, 3) }, () => receiver(random, events)),
     deaths: pick(random, [0, 0, 0.01, 0.03, 0.1]),
     failures: pick(random, [0, 0, 0.02, 0.1]),
   };
 }
 
-function receiver(random: Random, events: number): PlannedReceiver {
+function receiver(random: Random, events: readonly number[]): PlannedReceiver {
   const moods: { from: number; mood: Mood }[] = [];
   for (let from = 0, left = upTo(random, 5); left > 0; left--) {
     moods.push({ from, mood: pick(random, MOODS) });
     from += 500 + upTo(random, pick(random, [5 * SECOND, 5 * MINUTE, HOUR, 8 * HOUR]));
     if (left === 1) moods.push({ from, mood: 'ok' });
   }
-  const refused = random.number() < 0.3 ? [upTo(random, events)] : [];
+  const refused = random.number() < 0.3 ? [upTo(random, events.length)] : [];
   const ends = random.number() < 0.25;
-  const begins = random.number() < 0.4 ? Array.from({ length: 1 + upTo(random, 3) }, () => upTo(random, 5 * HOUR)) : [];
+  // At any time, or while an event is on its way.
+  const beginAt = () =>
+    random.number() < 0.5 ? upTo(random, 5 * HOUR) : pick(random, events) + upTo(random, 15 * SECOND);
+  const begins = random.number() < 0.4 ? Array.from({ length: 1 + upTo(random, 3) }, beginAt) : [];
   return {
     moods,
     refuses: new Map(refused.map((number) => [number, pick(random, [410, 413] as const)])),

@@ -78,6 +78,9 @@ export function createQueue(time: Time, visibility: number, changed: () => void)
       groups.get(group)?.shift();
       later(time.now());
     },
+    /** The bodies of the messages of a group that are left. */
+    bodiesOf: (group: string): readonly string[] =>
+      headOf(group) === undefined ? [] : (groups.get(group) ?? []).map(({ body }) => body),
     /** Messages that are left. */
     size: () =>
       [...groups.keys()].reduce(

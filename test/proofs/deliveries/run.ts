@@ -1,6 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
 import { eventLog } from '../../../functions/events/log.ts';
+import type { DeliveryMessage } from '../../../functions/events/ports.ts';
 import type { Answer } from '../../../functions/events/post/post.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import { type EventItems, eventItems } from '../../../functions/tasks/table/event-items.ts';
@@ -38,17 +39,25 @@ export interface Arrival {
 export interface Received {
   readonly planned: PlannedReceiver;
   readonly arrivals: Arrival[];
-  /** When the queue first got each event. */
-  readonly sent: Map<string, number>;
+  /** The most messages that the queue had at once for what it asked for once, and the most events that they were still to bring. */
+  readonly most: { messages: number; events: number };
   /** When it subscribed, and the position from which on it wants events. The last one counts. */
   readonly begun: { at: number; after: number }[];
+}
+
+export interface LoggedEvent {
+  readonly event: string;
+  readonly position: number;
+  readonly happenedAt: number;
+  /** When it came into the log: its message, if it needs one, is in the queue then. */
+  readonly loggedAt: number;
 }
 
 export interface Outcome {
   readonly plan: Plan;
   readonly receivers: readonly Received[];
   /** The log at the end. */
-  readonly events: readonly { readonly event: string; readonly position: number; readonly happenedAt: number }[];
+  readonly events: readonly LoggedEvent[];
   readonly deaths: number;
   readonly failures: number;
   /** Messages that were never done. */
@@ -61,28 +70,49 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const random = createRandom(`run ${plan.seed}`);
   const calls = createCalls(plan, time, random);
   const engine = memoryEngine(time.now);
-  const real = eventItems(engine.dynamoDb, TABLE);
-  const items = calls.all(bug.items?.(real) ?? real);
+  const table = eventItems(engine.dynamoDb, TABLE);
+  const loggedAt = new Map<number, number>();
+  const real: EventItems = {
+    ...table,
+    async putEntry(owner, position, entry, expiresAt) {
+      if (!loggedAt.has(position)) loggedAt.set(position, time.now());
+      await table.putEntry(owner, position, entry, expiresAt);
+    },
+  };
+  const items = calls.all(bug.items?.(real, () => time.sleep(1 + Math.floor(random.number() * 500))) ?? real);
   const receivers: Received[] = plan.receivers.map((planned) => ({
     planned,
     arrivals: [],
-    sent: new Map(),
+    most: { messages: 0, events: 0 },
     begun: [],
   }));
   const receiverOf = (subscriptionId: string) => receivers[Number(subscriptionId.slice(4))] as Received;
 
   const queue = createQueue(time, VISIBILITY, () => time.at(time.now() + Math.floor(random.number() * 300), poll));
+  const pause = (longest: number) => time.sleep(random.number() * longest);
   const logOf = (its: EventItems, send: typeof sendNow) =>
-    eventLog({ items: its, now: time.now, kept: 30 * DAY, send: async (messages) => send(messages) });
-  const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) =>
-    messages.map(({ group, id, body }) => {
-      const { eventId } = JSON.parse(body) as { eventId: string };
-      const { sent } = receiverOf(group);
-      if (!sent.has(eventId)) sent.set(eventId, time.now());
+    eventLog({ items: its, now: time.now, kept: 30 * DAY, send, pause });
+  const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) => {
+    for (const { group, id, body } of messages) {
+      const { eventId, createdAt } = JSON.parse(body) as DeliveryMessage;
       queue.send(bug.group?.(group, eventId) ?? group, bug.repeat?.(group, eventId) ?? id, body);
-      return true;
-    });
-  const log = logOf(items, (messages) => calls.call(() => sendNow(messages)));
+      await count(group, createdAt);
+    }
+    return messages.map(() => true);
+  };
+  async function count(id: string, createdAt: number): Promise<void> {
+    const subscription = await real.subscription(OWNER, id);
+    const mine = queue.bodiesOf(id).map((body) => JSON.parse(body) as DeliveryMessage);
+    const waiting = mine.filter((one) => one.createdAt === createdAt);
+    // Those of an earlier subscription are done at once.
+    const to = subscription?.createdAt === createdAt ? subscription.deliveredTo : '~';
+    const left = new Set(waiting.map(({ position }) => position).filter((position) => position > to));
+    const { most } = receiverOf(id);
+    most.messages = Math.max(most.messages, waiting.length);
+    most.events = Math.max(most.events, left.size);
+  }
+  const send: typeof sendNow = (messages) => calls.call(() => sendNow(messages));
+  const log = logOf(items, send);
 
   /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked. */
   async function tell(lane: number): Promise<void> {
@@ -96,7 +126,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     }
   }
 
-  const store = eventsStore(items, time.now);
+  const store = eventsStore({ items, send, now: time.now });
   const post: QueueContext['post'] = ({ subscriptionId, webhookId, body }) => {
     const { planned, arrivals } = receiverOf(subscriptionId);
     const { eventId: event, cursor: position } = JSON.parse(body) as { eventId: string; cursor: string };
@@ -151,7 +181,9 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   await time.runTo(T0 + 16 * DAY);
   const entries = await real.entries(OWNER, 0, 1_000);
   const events = entries.flatMap(({ event, position }) =>
-    event === undefined ? [] : [{ event: event.eventId, position, happenedAt: event.at }],
+    event === undefined
+      ? []
+      : [{ event: event.eventId, position, happenedAt: event.at, loggedAt: loggedAt.get(position) ?? 0 }],
   );
   return { plan, receivers, events, ...calls.counts, left: queue.size() };
 }

@@ -27,7 +27,7 @@ export function createSubscribers({ time, calls, items, log, receivers }: World)
       {
         ...{ id: `sub_${index}`, name: 'task.finished', arguments: {}, scopes: [], createdAt, refreshBefore },
         ...{ url: `https://receiver-${index}.example/`, secrets: ['whsec_1'] },
-        ...{ deliveredTo: positionText(after), expiresAt: (T0 + 40 * DAY) / 1_000 },
+        ...{ deliveredTo: positionText(after), lastMatched: positionText(after), expiresAt: (T0 + 40 * DAY) / 1_000 },
       },
       createdAt,
     );
@@ -38,8 +38,7 @@ export function createSubscribers({ time, calls, items, log, receivers }: World)
 
   async function end(index: number): Promise<void> {
     const found = await items.subscription(OWNER, `sub_${index}`);
-    if (found === undefined) return;
-    await items.changeSubscription(OWNER, `sub_${index}`, found.createdAt, { refreshBefore: time.now() });
+    if (found !== undefined) await items.endSubscription(OWNER, found);
   }
 
   async function live(index: number): Promise<void> {

@@ -3,13 +3,21 @@ import { startReceiver } from '../../cloud/events/receiver.ts';
 import { ask, type Deployed, reaches, start } from './deployed.ts';
 
 /**
- * A client subscribes, hears of its tasks after an attempt that fails, polls and ends its subscription. Operators see another one, read
+ * A client subscribes, hears of two tasks after attempts that fail, polls and ends its subscription. Operators see another one, read
  * the log of deliveries, and end it.
  */
 export async function events(deployed: Deployed): Promise<void> {
   const { cloud, lines, until } = deployed;
   let attempts = 0;
-  const receiver = await startReceiver(() => (attempts++ === 0 ? 503 : 204));
+  const both = Promise.withResolvers<void>();
+  const taken: unknown[] = [];
+  const receiver = await startReceiver(async ({ body }) => {
+    if (attempts++ === 0) return 503;
+    // The second event waits behind the first one.
+    await both.promise;
+    taken.push(body.eventId);
+    return 204;
+  });
   const { url, secret, received } = receiver;
   const wanted = (args: object, more = '') => ({
     ...{ name: 'task.finished', arguments: args },
@@ -18,20 +26,25 @@ export async function events(deployed: Deployed): Promise<void> {
   try {
     const subscription = wanted({ tool: 'work' });
     const { cursor } = await ask(deployed, 'events/subscribe', subscription);
-    const { taskId } = await reaches(deployed, await start(deployed, 'work', {}), 'completed');
-    const told = async (what: string, count: number) => {
-      await until(what, () => (received.length >= count ? true : undefined));
-      const data = received.at(-1)?.body.data as { readonly taskId: string };
-      if (data.taskId !== taskId) throw new Error(`${what}: another task`);
+    const work = async () => (await reaches(deployed, await start(deployed, 'work', {}), 'completed')).taskId;
+    const [taskId] = [await work(), await work()];
+    const told = async (what: string, expected: readonly unknown[]) => {
+      await until(what, () => (taken.length >= expected.length ? true : undefined));
+      if (taken.join() !== expected.join()) throw new Error(`${what}: ${taken.join()}`);
     };
-    await told('an event, and again', 2);
+    const eventIds = await until('two events in the log', async () => {
+      const { events: logged } = await ask(deployed, 'events/poll', { name: 'task.finished', cursor });
+      return logged.length === 2 ? logged.map(({ eventId }: { readonly eventId: string }) => eventId) : undefined;
+    });
+    await until('an event, and again', () => (received.length > 1 ? true : undefined));
+    both.resolve();
+    await told('the next event', eventIds);
     await until('the log of deliveries', () => lines.find((line) => /EventsFunction.*"result":"delivered"/.test(line)));
 
     // Its task has ended before it begins: the endpoint puts its event into the queue.
     const { id } = await ask(deployed, 'events/subscribe', wanted({ taskId }, '&second'));
-    await told('the event of a task that has ended', 3);
-    const { events: polled } = await ask(deployed, 'events/poll', { name: 'task.finished', cursor });
-    if (polled.length !== 1) throw new Error(`events/poll: ${JSON.stringify(polled)}`);
+    await until('the event of a task that has ended', () => (taken.length === 3 ? true : undefined));
+    if (!eventIds.includes(taken[2])) throw new Error('the event of a task that has ended: another one');
     await ask(deployed, 'events/unsubscribe', subscription);
 
     const as = (role: string) => verbsOn(() => cloud, role);

@@ -4,7 +4,10 @@ import { ifConditionHolds } from '../conditional-write.ts';
 import type { EventFacts, StoredSubscription } from '../event-items.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
-export type SubscriptionRead = Omit<StoredSubscription, 'secrets' | 'secretUntil' | 'expiresAt' | 'url'> & {
+export type SubscriptionRead = Pick<
+  StoredSubscription,
+  'id' | Exclude<(typeof SUBSCRIPTION_SHOWN)[number], 'taskId'>
+> & {
   /** Only if it was asked for: its query may hold a key. */
   readonly url?: string;
 };

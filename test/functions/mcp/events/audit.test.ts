@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { StoredSubscription } from '../../../../functions/tasks/table/event-items.ts';
 import { OWNER } from '../../events/support.ts';
 import { eventsServer, SECRET, URL_ } from './support.ts';
 
@@ -46,8 +47,10 @@ test('what is refused, or lapsed by itself, has no such line; one begun by halve
   expect(audited).toHaveLength(1);
   // A request that died before its start.
   const { result: again } = await call('events/subscribe', subscription());
-  const [begun] = await items.matched(OWNER);
-  await items.changeSubscription(OWNER, again.id, begun?.createdAt ?? 0, { started: false });
+  const { started, ...stored } = (await items.subscription(OWNER, again.id)) ?? {};
+  expect(started).toBeDefined();
+  await items.endSubscription(OWNER, { id: again.id, createdAt: clock.now });
+  await items.createSubscription(OWNER, stored as StoredSubscription, clock.now);
   await call('events/subscribe', subscription({}, { url: URL_ }));
   expect(audited.slice(1).map((line) => JSON.parse(line).action)).toEqual(['subscribed', 'subscribed']);
 });

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
+import { Unavailable } from '../tasks/errors.ts';
+import {
+  type EventItems,
+  type PlacedEntry,
+  positionText,
+  type StoredSubscription,
+} from '../tasks/table/event-items.ts';
+import { matches } from './match.ts';
+import type { DeliveryMessage } from './ports.ts';
+
+/**
+ * The messages of one subscription follow each other: only the next event that it has not got has a message in the queue, however
+ * many wait, since SQS looks for messages among the first 120,000 only (docs/limits.md, "Of one owner"). The log sends a
+ * message to a subscription for which none is under way; what delivers that message sends the next.
+ */
+export interface Chain {
+  /**
+   * Sends the message for the next event of a subscription, if it waits for one. A message that was sent already is no harm: it is
+   * left out by the queue, or done at once.
+   */
+  goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void>;
+  /** The same, if there was no sign of a message for an hour: one that SQS has lost would be the last. */
+  revive(owner: string, subscription: StoredSubscription): Promise<void>;
+  /** @param messages at most ten */
+  sendAll(messages: readonly FifoMessage[]): Promise<void>;
+}
+
+export interface ChainContext {
+  readonly items: EventItems;
+  readonly send: SendFifo;
+  readonly now: () => number;
+}
+
+/** Thrown when other entries always came first, or when SQS refuses a message. The whole act can be tried again. */
+export class LogBusy extends Unavailable {
+  override readonly name = 'LogBusy';
+
+  constructor(why: string) {
+    super(new Error(why));
+  }
+}
+
+/** Entries of the log that are read to find the next one, which mostly is near. */
+const PAGE = { first: 10, more: 500 };
+/** Longer than two attempts are apart, and a hold. */
+const SILENT = 3_600_000;
+
+export function chain({ items, send, now }: ChainContext): Chain {
+  async function goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void> {
+    let most = PAGE.first;
+    for (let one = subscription; one !== undefined && isBehind(one); most = PAGE.more) {
+      const { deliveredTo, lastMatched } = one;
+      const page = await entriesAfter(owner, Number(deliveredTo), most);
+      const last = positionText(page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER);
+      const next = nextOf(page, one);
+      if (next !== undefined) return sendAll([messageOf(owner, one, next.eventId, next.position)]);
+      // None of these is for it any more, since its token lost scopes, or they have expired.
+      one = await items.delivered(owner, one, last < lastMatched ? last : lastMatched, undefined);
+    }
+  }
+
+  /** In order. The entry at the end of the log may have its position only. */
+  async function entriesAfter(owner: string, after: number, most: number): Promise<readonly PlacedEntry[]> {
+    const entries = await items.entries(owner, after, most);
+    if (entries.length > 0) return entries;
+    const { last, pending } = (await items.head(owner)) ?? { last: after };
+    if (pending === undefined || last <= after) return [];
+    // It may have come into the log meanwhile, and others behind it.
+    const later = await items.entries(owner, after, most);
+    return later.length > 0 ? later : [{ ...pending, position: last }];
+  }
+
+  async function sendAll(messages: readonly FifoMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const accepted = await send(messages);
+    if (accepted.includes(false)) throw new LogBusy('SQS refused a message');
+  }
+
+  return {
+    goOn,
+    async revive(owner, subscription) {
+      const { id, createdAt, lastDeliveryAt = 0, triedAt = 0 } = subscription;
+      if (!isBehind(subscription) || Math.max(createdAt, lastDeliveryAt, triedAt) > now() - SILENT) return;
+      await items.changeSubscription(owner, id, createdAt, { triedAt: now() });
+      await goOn(owner, subscription);
+    },
+    sendAll,
+  };
+}
+
+const isBehind = ({ deliveredTo, lastMatched }: StoredSubscription): boolean => deliveredTo < lastMatched;
+
+function nextOf(entries: readonly PlacedEntry[], subscription: StoredSubscription) {
+  const { started = '', startEvent, since = 0, lastMatched } = subscription;
+  for (const { event, start, position: number } of entries) {
+    const position = positionText(number);
+    if (event === undefined || position > lastMatched || !matches(event, subscription)) continue;
+    const isStarts = event.eventId === startEvent;
+    const isIts =
+      start === undefined ? !isStarts && (position > started || event.at >= since) : position === started && isStarts;
+    if (isIts) return { eventId: event.eventId, position };
+  }
+  return undefined;
+}
+
+/** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */
+export function messageOf(
+  ownerKey: string,
+  { id: subscriptionId, createdAt }: Pick<StoredSubscription, 'id' | 'createdAt'>,
+  eventId: string,
+  position: string,
+): FifoMessage {
+  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position };
+  const id = createHash('sha256').update(`${subscriptionId}/${createdAt}/${position}`).digest('hex');
+  return { group: subscriptionId, id, body: JSON.stringify(message) };
+}
