@@ -79,7 +79,10 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
   // The turn of the client in which it subscribes goes on.
   await events.seen(owner);
   const { last } = await log.begin(owner);
-  const { after, truncated } = await log.read(owner, cursor === null ? last : positionOf(cursor), 1);
+  const page = await log.read(owner, cursor === null ? last : positionOf(cursor), 1);
+  // However long the log is, a request reads its end only.
+  const after = Math.max(page.after, last - limits.mcpEvents.replay);
+  const truncated = page.truncated || after > page.after;
   const createdAt = server.now();
   const subscription: StoredSubscription = {
     id,
