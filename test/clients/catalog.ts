@@ -1,5 +1,5 @@
 /** The steps of a program, by its second argument; see docs/clients.md. */
-export type Step = 'run' | 'question' | 'cancel' | 'helper';
+export type Step = 'run' | 'question' | 'cancel' | 'helper' | 'file';
 
 export interface ForeignClient {
   readonly name: string;
@@ -18,14 +18,14 @@ export interface ForeignClient {
 
 const TASKS = ['run', 'question', 'cancel'] as const;
 const HELPER = ['helper'] as const;
-const inspector = { folder: 'inspector', toolchain: 'inspector', steps: TASKS } as const;
+const inspector = { folder: 'inspector', toolchain: 'inspector', steps: [...TASKS, 'file'] } as const;
 
 /** Clients of other authors. A client has only the steps that its API allows. */
 export const clients: readonly ForeignClient[] = [
   {
     name: 'Claude Code 2.1.330, terminal; -p',
     ...{ folder: 'claude-code', era: '2026-07-28', toolchain: 'claude-code', noProgress: true },
-    steps: [...TASKS, 'helper'],
+    steps: [...TASKS, 'helper', 'file'],
   },
   { name: 'FastMCP 4.1.2, fastmcp_tasks', folder: 'fastmcp-4', era: '2026-07-28', toolchain: 'python', steps: TASKS },
   { name: 'rmcp 3.9.0', folder: 'rmcp', era: '2026-07-28', toolchain: 'rust', steps: TASKS },

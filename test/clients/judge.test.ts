@@ -32,6 +32,14 @@ test('a cancel is right when both the client and the server say so', () => {
   expect(verdicts('cancel', [{ status: 'working' }], 'cancelled')).toEqual({ cancel: wrong });
 });
 
+test('a file is right when its link is shown, and all of it is read by clients that read it', () => {
+  const shown = { file: 'http://127.0.0.1:1/files/key.token/film.bin' };
+  expect(verdicts('file', [shown], 'completed')).toEqual({ file: 'yes' });
+  expect(verdicts('file', [{ ...shown, bytes: 1_000_000 }], 'completed')).toEqual({ file: 'yes' });
+  expect(verdicts('file', [{ ...shown, bytes: 7 }], 'completed')).toEqual({ file: wrong });
+  expect(verdicts('file', [{ file: 'mcp-task-file:a/film.bin' }], 'completed')).toEqual({ file: wrong });
+});
+
 test('a helper tool is right when there is one task and its result', () => {
   const facts = [{ seen: 'still running' }, { result: 'counted to the end' }];
   expect(verdicts('helper', facts, 'completed')).toEqual({ helper: 'yes' });

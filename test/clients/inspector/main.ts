@@ -11,7 +11,7 @@ const say = (fact: object) => console.log(JSON.stringify(fact));
 const env = { ...process.env };
 
 const mcpdo = (...args: string[]) =>
-  execFileSync(process.execPath, [env.MCPDO ?? '', '--format', 'json', ...args], { env, encoding: 'utf8' });
+  execFileSync(process.execPath, [env.MCPDO ?? '', '--format', 'json', ...args], { env, encoding: 'utf8', maxBuffer: 1e8 });
 const connect = (name: string) => mcpdo('connect', url, '--connection', name, '--era', era);
 const task = era === 'legacy' ? ['--task'] : [];
 
@@ -32,6 +32,7 @@ try {
   if (step === 'run') await run();
   if (step === 'question') finish(mcpdo('--connection', 'one', 'tools/call', 'split', ...task));
   if (step === 'cancel') await cancel();
+  if (step === 'file') file();
 } finally {
   mcpdo('daemon', 'stop');
 }
@@ -45,6 +46,14 @@ function finish(printed: string): void {
   say({ question: asked.message });
   const fields = Object.keys(asked.requestedSchema.properties).map((name) => `${name}:=4`);
   finish(mcpdo('elicitation/respond', asked.elicitationId, ...fields));
+}
+
+/** Calls a tool that stores a file, and reads it by the link of the result. */
+function file(): void {
+  const printed = mcpdo('--connection', 'one', 'tools/call', 'render_film', 'title:=Rain', 'megabytes:=1', ...task);
+  const { uri } = JSON.parse(printed).content[1];
+  const { contents } = JSON.parse(mcpdo('--connection', 'one', 'resources/read', uri));
+  say({ file: uri, bytes: Buffer.from(contents[0].blob, 'base64').length });
 }
 
 /** Runs beside the caller, as a connection does one thing at a time. The id comes from the server's log. */
