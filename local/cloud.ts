@@ -207,7 +207,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
   const closed = (executionArn: string) => stepFunctions.closed(executionArn);
   const execution = { calls, bench, iam, now, onError };
   const eventBridge = jsonService('events', '1.1', events.operations);
-  const called = { dynamodb: dynamoDb.service, sqs: operations.json.AmazonSQS, events: eventBridge };
+  const called = { dynamodb: dynamoDb.service, events: eventBridge, ...operations.called };
   const integrations = createIntegrations({
     lambda: withUrl(lambda, toHere),
     bench,
@@ -270,6 +270,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     stepFunctions,
     schedules: events.schedules,
     queues: queues.messages,
+    topics: operations.topics,
     streams: { drained: streams.drained, records: streams.recorded },
     events: { accepted: events.accepted },
     faults: bench.faults,

@@ -4,6 +4,7 @@ import type { StreamRecord } from './dynamodb/stream/index.ts';
 import type { AcceptedEvent } from './events/index.ts';
 import type { Faults } from './faults/index.ts';
 import type { Permissions } from './iam/index.ts';
+import type { TopicMessage } from './sns/topics.ts';
 import type { Clock } from './time/clock.ts';
 import type { CallLog } from './wire/call-log.ts';
 
@@ -68,6 +69,8 @@ export interface TestingControls {
   readonly faults: Faults;
   /** Moves time, with `movableClock`. */
   readonly clock: Clock;
+  /** The messages that were published to each topic, by its name. */
+  readonly topics: ReadonlyMap<string, readonly TopicMessage[]>;
   /** The changes of the tables with a stream. */
   readonly streams: {
     /** Resolves once the functions have dealt with all records, or these were given up. */

@@ -12,6 +12,7 @@ export type FaultService =
   | 'apigateway'
   | 'logs'
   | 'sqs'
+  | 'sns'
   | 'cloudformation'
   | 'sts';
 

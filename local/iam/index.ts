@@ -121,19 +121,22 @@ function readCallers(roles: ReadonlyMap<string, Role>, specs: Specs): ReadonlyMa
   return callers;
 }
 
-/** Builds the refusal. Most services share one error type; S3 has its own. */
+/** The errors of services that do not share the usual one. */
+const OWN_ERRORS: Readonly<Record<string, string>> = { s3: 'AccessDenied', sns: 'AuthorizationError' };
+
+/** Builds the refusal. */
 function accessDenied(call: CallFacts, caller: Caller, request: AccessRequest, verdict: Verdict): AwsError {
   const { action, resource } = request;
   const why =
     verdict === 'denied'
       ? 'with an explicit deny in an identity-based policy'
       : `because no identity-based policy allows the ${action} action`;
-  const [type, status] =
-    call.service === 's3' ? ['AccessDenied', 403] : ['AccessDeniedException', call.service === 'lambda' ? 403 : 400];
+  const type = OWN_ERRORS[call.service] ?? 'AccessDeniedException';
+  const status = type === 'AccessDeniedException' && call.service !== 'lambda' ? 400 : 403;
   return new AwsError(
-    String(type),
+    type,
     `User: ${sessionArn(caller)} is not authorized to perform: ${action} on resource: ${resource} ${why}`,
-    Number(status),
+    status,
   );
 }
 

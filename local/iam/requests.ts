@@ -83,6 +83,7 @@ export function createRequests(
     // "sqs:SendMessage" also allows batches ("Amazon SQS API permissions", actions and required resources).
     sqs: (operation, { QueueUrl }) =>
       one(`sqs:${operation.replace(/Batch$/, '')}`, arn('sqs', String(QueueUrl).split('/').at(-1) ?? '')),
+    sns: (operation, { TopicArn }) => one(`sns:${operation}`, stringOf(TopicArn) ?? '*'),
     // The id of a stack is behind its name.
     cloudformation: (operation, { StackName }) =>
       one(`cloudformation:${operation}`, arn('cloudformation', `stack/${StackName}/local`)),

@@ -40,6 +40,7 @@ export const connectionSecretArn = arn(
 );
 export const queueArn = arn('sqs', (id) => id.name);
 export const queueUrl = (id: Identity) => `https://sqs.${id.region}.${urlSuffixOf(id.region)}/${id.account}/${id.name}`;
+export const topicArn = arn('sns', (id) => id.name);
 export const policyArn = arn('iam', (id) => `policy/${id.name}`);
 
 // These stand for ids that AWS would generate; the same in every run.

@@ -20,6 +20,7 @@ import {
   secretArn,
   streamArn,
   tableArn,
+  topicArn,
   uuid,
 } from './identity.ts';
 
@@ -124,6 +125,13 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
     suffix: ({ FifoQueue }) => (FifoQueue === true || FifoQueue === 'true' ? '.fifo' : ''),
     ref: queueUrl,
     attributes: { Arn: queueArn, QueueName: (id) => id.name, QueueUrl: queueUrl },
+  },
+  // Messages stay in memory, and reach no subscription.
+  'AWS::SNS::Topic': {
+    properties: 'TopicName FifoTopic DisplayName KmsMasterKeyId SignatureVersion TracingConfig Tags',
+    name: ['TopicName', 256],
+    ref: topicArn,
+    attributes: { TopicArn: topicArn, TopicName: (id) => id.name },
   },
   'AWS::StepFunctions::StateMachine': {
     properties:

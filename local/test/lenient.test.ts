@@ -50,7 +50,7 @@ describe('the resources that a server reaches', () => {
     }),
     Orders: resource('AWS::DynamoDB::Table', 'Orders'),
     Other: resource('AWS::DynamoDB::Table', 'Other'),
-    Topic: resource('AWS::SNS::Topic', 'Topic'),
+    Topic: resource('AWS::MSK::Topic', 'Topic'),
     Subnet: resource('AWS::EC2::Subnet', 'Subnet'),
     Vpc: resource('AWS::EC2::VPC', 'Vpc'),
   };
@@ -58,7 +58,7 @@ describe('the resources that a server reaches', () => {
   test('are its construct, its tools, their policies and all that these name', () => {
     const { kept, leftAlone } = keptOf(app);
     expect(Object.keys(kept)).toEqual(['Endpoint', 'Tool', 'ToolRole', 'ToolPolicy', 'Orders']);
-    expect(leftAlone).toEqual({ 'AWS::DynamoDB': 1, 'AWS::SNS': 1, 'AWS::EC2': 2 });
+    expect(leftAlone).toEqual({ 'AWS::DynamoDB': 1, 'AWS::MSK': 1, 'AWS::EC2': 2 });
   });
 
   test('have names in place of resources left alone, and known properties only', () => {

@@ -31,8 +31,8 @@ describe('a cloud is refused at start', () => {
   const REFUSED: [name: string, resources: Record<string, unknown>, message: string][] = [
     [
       'for a type it does not know',
-      { Topic: { Type: 'AWS::SNS::Topic', Properties: {}, ...at } },
-      `${unknown} AWS::SNS::Topic (stack Test, Topic, Test/Made/Resource)`,
+      { Pool: { Type: 'AWS::Cognito::UserPool', Properties: {}, ...at } },
+      `${unknown} AWS::Cognito::UserPool (stack Test, Pool, Test/Made/Resource)`,
     ],
     [
       'for a property it does not know',
@@ -117,8 +117,8 @@ describe('a cloud is refused at start', () => {
   });
 
   test('for everything it does not know at once', async () => {
-    const resources = { A: { Type: 'AWS::Kinesis::Stream' }, B: { Type: 'AWS::SNS::Topic' } };
-    await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/Kinesis[\s\S]*SNS/);
+    const resources = { A: { Type: 'AWS::Kinesis::Stream' }, B: { Type: 'AWS::Cognito::UserPool' } };
+    await expect(startCloud({ assembly: writeAssembly({ resources }) })).rejects.toThrow(/Kinesis[\s\S]*Cognito/);
   });
 
   test('for a folder that is not an assembly', async () => {

@@ -37,6 +37,11 @@ export const CATALOG = {
     arguments: 'QueueUrl MessageBody DelaySeconds MessageAttributes',
     endings: '.waitForTaskToken',
   },
+  'sns:publish': {
+    page: 'connect-sns',
+    arguments: 'TopicArn Message MessageAttributes MessageStructure Subject',
+    endings: '.waitForTaskToken',
+  },
   'events:putEvents': { page: 'connect-eventbridge', arguments: 'Entries', endings: '.waitForTaskToken' },
   'http:invoke': {
     page: 'call-https-apis',

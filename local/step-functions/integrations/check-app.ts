@@ -1,4 +1,5 @@
 import { createIam } from '../../iam/index.ts';
+import { readTopics } from '../../sns/resources.ts';
 import type { CheckApp } from '../../template/app.ts';
 import { readConnections } from '../../template/connections.ts';
 import { readFunctionUrls } from '../../template/function-urls.ts';
@@ -11,5 +12,6 @@ export const checkKnown: CheckApp = ({ stacks, specs }) => {
   createIam(stacks, specs, placeOf(stacks));
   readConnections(stacks);
   readFunctionUrls(stacks);
+  readTopics(stacks);
   for (const machine of specs.machines) about(machine, () => loadMachine(machine, new Set(INTEGRATIONS)));
 };

@@ -9,7 +9,7 @@ import { invokeHttp } from './http.ts';
 import { invokeByArn, invokeLambda } from './lambda.ts';
 import { describeExecution, ENDS_RULE, startExecution, startExecutionSync } from './nested-executions.ts';
 import type { IntegrationOptions } from './options.ts';
-import { callDynamoDb, putEvents, sendMessage } from './services.ts';
+import { callDynamoDb, publish, putEvents, sendMessage } from './services.ts';
 
 /** The integrations of `INTEGRATIONS`, by Resource. Each refuses an argument that it does not know. */
 export function createIntegrations(options: IntegrationOptions): Record<string, Integration> {
@@ -23,6 +23,7 @@ export function createIntegrations(options: IntegrationOptions): Record<string, 
     'dynamodb:updateItem': callDynamoDb(options, 'UpdateItem'),
     'dynamodb:deleteItem': callDynamoDb(options, 'DeleteItem'),
     'sqs:sendMessage': sendMessage(options),
+    'sns:publish': publish(options),
     'events:putEvents': putEvents(options),
     'http:invoke': invokeHttp(options),
     'states:startExecution': startExecution(executions),

@@ -6,8 +6,8 @@ import type { Connection } from '../../template/connections.ts';
 import type { CallLog } from '../../wire/call-log.ts';
 import type { WireResponse } from '../../wire/types.ts';
 
-/** A service that speaks AWS JSON, as integrations call it. */
-export type JsonServiceName = 'dynamodb' | 'sqs' | 'events';
+/** A service that integrations call by AWS JSON. */
+export type JsonServiceName = 'dynamodb' | 'sqs' | 'sns' | 'events';
 
 /** How integrations reach the rest of the embedded cloud. */
 export interface IntegrationOptions {

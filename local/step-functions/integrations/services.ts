@@ -35,6 +35,12 @@ const SQS: Called = {
   other: 'AmazonSQSException',
   named: ['InvalidMessageContentsException', 'QueueDoesNotExistException', 'UnsupportedOperationException'],
 };
+const SNS: Called = {
+  service: 'sns',
+  prefix: 'SNS',
+  other: 'AmazonSNSException',
+  named: ['AuthorizationErrorException', 'InvalidParameterException', 'NotFoundException'],
+};
 const EVENTS: Called = { service: 'events', prefix: 'EventBridge', other: 'AmazonEventBridgeException', named: [] };
 
 /** `dynamodb:<operation>` */
@@ -53,6 +59,17 @@ export const sendMessage =
     const { MessageBody, ...input } = objectOf(call.arguments);
     const sent = { ...input, ...(MessageBody !== undefined && { MessageBody: textOf(MessageBody) }) };
     return request(call, SQS, 'SendMessage', sent, options);
+  };
+
+/** `sns:publish`: a message that is no text is sent as JSON. */
+export const publish =
+  (options: IntegrationOptions): Integration =>
+  async (call) => {
+    // The messages of the process that died are gone.
+    if (call.lost) return AGAIN;
+    const { Message, ...input } = objectOf(call.arguments);
+    const sent = { ...input, ...(Message !== undefined && { Message: textOf(Message) }) };
+    return request(call, SNS, 'Publish', sent, options);
   };
 
 /** `events:putEvents`: a detail may be an object, and each entry gets the ARNs of the execution and of the machine. */

@@ -11,6 +11,10 @@ const things = (operation: string, more: object) =>
   task(`arn:aws:states:::dynamodb:${operation}`, { TableName: 'things', ...more });
 const send = (more: object, ending = '') =>
   task(`arn:aws:states:::sqs:sendMessage${ending}`, { QueueUrl: QUEUE, ...more });
+const TOPIC = 'arn:aws:sns:us-east-1:000000000000:Sales';
+const publish = (more: object, ending = '') =>
+  task(`arn:aws:states:::sns:publish${ending}`, { TopicArn: TOPIC, ...more });
+const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
 const put = (entry: object) =>
   task('arn:aws:states:::events:putEvents', {
     Entries: [{ Source: 'shop', DetailType: 'sold', Detail: '{% $states.input %}', ...entry }],
@@ -30,6 +34,16 @@ const MACHINES: Record<string, object> = {
   SendFifo: send({ MessageBody: 'x', MessageGroupId: 'g' }),
   SendNowhere: send({ MessageBody: 'x', QueueUrl: `${QUEUE}2` }),
   Ask: send({ MessageBody: { token: '{% $states.context.Task.Token %}' } }, '.waitForTaskToken'),
+  Publish: publish({ Message: '{% $states.input %}', Subject: 'Sold', MessageAttributes: { shop: attribute('a') } }),
+  PublishText: publish({ Message: '{% $states.input.text %}' }),
+  PublishNothing: publish({}),
+  PublishSubject: publish({ Message: 'x', Subject: 'a\nb' }),
+  PublishEach: publish({ Message: { default: 'all', sqs: 'one' }, MessageStructure: 'json' }),
+  PublishNoDefault: publish({ Message: { sqs: 'one' }, MessageStructure: 'json' }),
+  PublishOdd: publish({ Message: 'x', MessageAttributes: { a: { DataType: 'Binary', BinaryValue: 'eA==' } } }),
+  PublishPhone: publish({ Message: 'x', PhoneNumber: '+15550100' }),
+  PublishNowhere: publish({ Message: 'x', TopicArn: `${TOPIC}2` }),
+  AskTopic: publish({ Message: { token: '{% $states.context.Task.Token %}' } }, '.waitForTaskToken'),
   Event: put({}),
   EventAtTime: put({ Time: '2026-01-01T00:00:00Z', Resources: ['r'] }),
   EventOfAws: put({ Source: 'aws.shop' }),
@@ -55,12 +69,14 @@ beforeAll(async () => {
     resources: {
       Things: tableResource(),
       Jobs: { Type: 'AWS::SQS::Queue', Properties: { QueueName: 'Jobs' } },
+      Sales: { Type: 'AWS::SNS::Topic', Properties: { TopicName: 'Sales' } },
       Echo: functionResource('code', { FunctionName: 'Echo', Role: { 'Fn::GetAtt': ['FunctionRole', 'Arn'] } }),
       FunctionRole: adminRole('lambda'),
       MachineRole: adminRole('states'),
       PoorRole: role('states', [allow('dynamodb:GetItem', { 'Fn::GetAtt': ['Things', 'Arn'] })]),
       ...Object.fromEntries(named),
       PoorSend: machine('PoorRole', MACHINES.SendText ?? {}),
+      PoorPublish: machine('PoorRole', MACHINES.PublishText ?? {}),
       PoorEvent: machine('PoorRole', MACHINES.Event ?? {}),
       PoorPut: machine('PoorRole', MACHINES.Put ?? {}),
     },
@@ -99,6 +115,67 @@ describe('dynamodb', () => {
   ])('%s fails as %s', async (name, error) => {
     await run('Put', { id: 'b' });
     expect(await run(name, { id: 'b' })).toMatchObject({ status: 'FAILED', error });
+  });
+});
+
+describe('sns:publish', () => {
+  const published = () => cloud.topics.get('Sales') ?? [];
+
+  test('publishes JSON or a text, with its attributes', async () => {
+    expect((await run('Publish', { n: 1 })).output).toMatchObject({ MessageId: expect.any(String) });
+    await run('PublishText', { text: 'plain' });
+    await run('PublishEach');
+    expect(published().map(({ sentAt: _, ...message }) => message)).toEqual([
+      { message: '{"n":1}', subject: 'Sold', attributes: { shop: 'a' } },
+      { message: 'plain', attributes: {} },
+      { message: '{"default":"all","sqs":"one"}', attributes: {} },
+    ]);
+  });
+
+  test.each([
+    ['PublishNothing', 'SNS.InvalidParameterException', 'Empty message'],
+    ['PublishSubject', 'SNS.InvalidParameterException', 'Invalid parameter: Subject'],
+    ['PublishNoDefault', 'SNS.InvalidParameterException', 'No default entry in JSON message body'],
+    ['PublishOdd', 'SNS.InvalidParameterException', 'does not know the value of the message attribute a'],
+    ['PublishPhone', 'States.Runtime', 'does not know the argument PhoneNumber'],
+    ['PublishNowhere', 'SNS.NotFoundException', 'Topic does not exist'],
+  ])('%s fails as %s', async (name, error, cause) => {
+    const before = published().length;
+    expect(await run(name)).toMatchObject({ status: 'FAILED', error, cause: expect.stringContaining(cause) });
+    expect(published()).toHaveLength(before);
+  });
+
+  test('waits for the token that the message carries', async () => {
+    const asked = run('AskTopic');
+    const before = published().length;
+    await expect.poll(() => published().length).toBe(before + 1);
+    const { token: taskToken } = JSON.parse(published().at(-1)?.message ?? '') as { token: string };
+    const sfn = new SFNClient(clientConfig(cloud));
+    await sfn.send(new SendTaskSuccessCommand({ taskToken, output: '"yes"' }));
+    expect((await asked).output).toBe('yes');
+  });
+
+  test('takes the form that AWS clients send', async () => {
+    const form = new URLSearchParams({ Action: 'Publish', Version: '2010-03-31', TopicArn: TOPIC, Message: 'a & b' });
+    for (const [name, value] of Object.entries({
+      Name: 'shop',
+      'Value.DataType': 'String',
+      'Value.StringValue': 'b',
+    })) {
+      form.set(`MessageAttributes.entry.1.${name}`, value);
+    }
+    const authorization = 'AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/sns/aws4_request, Signature=x';
+    const send = () => fetch(cloud.endpoint, { method: 'POST', body: form, headers: { authorization } });
+    expect(await (await send()).text()).toMatch(/<MessageId>[\w-]{36}<\/MessageId>/);
+    expect(published().at(-1)).toMatchObject({ message: 'a & b', attributes: { shop: 'b' } });
+    form.set('TopicArn', `${TOPIC}2`);
+    const refused = await send();
+    expect([refused.status, await refused.text()]).toEqual([404, expect.stringContaining('<Code>NotFound</Code>')]);
+  });
+
+  test('a FIFO topic is refused by name', async () => {
+    const Sales = { Type: 'AWS::SNS::Topic', Properties: { FifoTopic: true } };
+    await expect(startCloud({ assembly: writeAssembly({ resources: { Sales } }) })).rejects.toThrow('FifoTopic true');
   });
 });
 
@@ -193,6 +270,7 @@ test('states:startExecution starts another execution and does not wait', async (
 
 test.each([
   ['Test-PoorSend', 'SQS.AmazonSQSException', 'sqs:SendMessage'],
+  ['Test-PoorPublish', 'SNS.AuthorizationErrorException', 'sns:Publish'],
   ['Test-PoorEvent', 'EventBridge.AmazonEventBridgeException', 'events:PutEvents'],
   ['Test-PoorPut', 'DynamoDB.AmazonDynamoDBException', 'dynamodb:PutItem'],
 ])('%s may not: the role of the machine is checked', async (name, error, action) => {

@@ -11,7 +11,11 @@ const say = (fact: object) => console.log(JSON.stringify(fact));
 const env = { ...process.env };
 
 const mcpdo = (...args: string[]) =>
-  execFileSync(process.execPath, [env.MCPDO ?? '', '--format', 'json', ...args], { env, encoding: 'utf8', maxBuffer: 1e8 });
+  execFileSync(process.execPath, [env.MCPDO ?? '', '--format', 'json', ...args], {
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  });
 const connect = (name: string) => mcpdo('connect', url, '--connection', name, '--era', era);
 const task = era === 'legacy' ? ['--task'] : [];
 
