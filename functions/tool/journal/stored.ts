@@ -11,7 +11,10 @@ import type { JournalPort } from './port.ts';
 /** What S3 says of a missing object. The second one to a role that may not list the bucket, as a tool's role. */
 const GONE = ['NoSuchKey', 'AccessDenied'];
 
-/** The journal in Lambda: items of the table, large values in S3. A role that may not read finds nothing. */
+/**
+ * The journal in Lambda: items of the table, large values in S3. A role that may not read finds nothing, and without the right to write
+ * steps go on: both happen during a deployment. But no wait goes on: without what is stored it would begin again in each run.
+ */
 export const storedJournal: JournalPort = {
   async read(task) {
     try {
@@ -25,7 +28,7 @@ export const storedJournal: JournalPort = {
     try {
       return await (await storeOf(task)).readEntry(runKeyOf(task), id);
     } catch (error) {
-      if (isDenied(error, 'Query')) return undefined;
+      if (isDenied(error, 'Query') && id.kind === 'step') return undefined;
       throw error;
     }
   },
@@ -34,8 +37,8 @@ export const storedJournal: JournalPort = {
     try {
       return (await (await storeOf(task)).writeEntry(runKeyOf(task), placed, before)) ? placed : undefined;
     } catch (error) {
-      // This happens during a deployment. The step is done; only a later run would do it again.
-      if (entry.begun === undefined && isDenied(error, 'UpdateItem')) return placed;
+      // The step is done; only a later run would do it again.
+      if (isDenied(error, 'UpdateItem') && entry.kind === 'step' && entry.begun === undefined) return placed;
       throw error;
     }
   },

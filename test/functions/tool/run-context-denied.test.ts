@@ -2,8 +2,8 @@ import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
-import { defineTool } from '../../../functions/tool/define-tool.ts';
+import type { TaskContext, ToolEvent } from '../../../functions/tasks/tool-contract.ts';
+import { defineTool, elicitForm, type Task } from '../../../functions/tool/index.ts';
 
 const db = mockClient(DynamoDBDocumentClient);
 vi.stubEnv('AWS_REGION', 'eu-west-1');
@@ -112,6 +112,62 @@ describe('a tool whose role may not write beside its task', () => {
     db.on(UpdateCommand).rejects(denied);
     expect(await tool(event())).toMatchObject({ isError: true });
     expect(steps).toEqual([]);
+  });
+});
+
+describe('a tool that waits, and whose role', () => {
+  const given: string[] = [];
+  const within = { days: 1 };
+  const waits = {
+    sleep: (task) => task.sleep('night', within),
+    until: (task) => task.until('ready', () => false, { every: { hours: 1 }, within }),
+    link: async (task) => {
+      const approval = await task.link('approval', elicitForm('Ok?', {}), { within });
+      given.push(approval.url);
+      return approval.answer();
+    },
+    webhook: async (task) => {
+      const paid = await task.webhook('paid', { within });
+      given.push(paid.url);
+      return paid.received();
+    },
+  } satisfies Record<string, (task: Task) => Promise<unknown>>;
+  const names = Object.keys(waits) as (keyof typeof waits)[];
+  /** An event whose round may end with waits. */
+  const waiting = (round = 1): ToolEvent => {
+    const { task, ...rest } = event();
+    const taskDeadline = Date.now() + 7 * 86_400_000;
+    const signals = { url: 'https://mcp.example/signals', key: 'k' };
+    return { ...rest, task: { ...(task as TaskContext), round, envelope: 1, taskDeadline, signals } };
+  };
+  const toolOf = (name: keyof typeof waits) =>
+    defineTool({ description: 'd', inputSchema: { type: 'object' } }, async (_args, task) => {
+      await waits[name](task);
+      return null;
+    });
+
+  beforeEach(() => {
+    given.length = 0;
+    db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
+  });
+
+  test.each(names)('may not write beside its task: no %s begins, and no URL is given away', async (name) => {
+    db.on(UpdateCommand).rejects(denied);
+    await expect(toolOf(name)(waiting())).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(given).toEqual([]);
+  });
+
+  test.each(names)('may not read there: a later round does not begin its %s again', async (name) => {
+    db.on(UpdateCommand).rejects(lost);
+    db.on(QueryCommand).rejects(denied);
+    await expect(toolOf(name)(waiting(2))).rejects.toMatchObject({ name: 'AccessDeniedException' });
+    expect(given).toEqual([]);
+  });
+
+  test.each(names)('may read and write there: its round ends with the %s', async (name) => {
+    db.on(UpdateCommand).resolves({});
+    expect(await toolOf(name)(waiting())).toMatchObject({ mcpTask: 1, waits: {} });
+    expect(given).toHaveLength(name === 'link' || name === 'webhook' ? 1 : 0);
   });
 });
 
