@@ -44,8 +44,8 @@ test('the end of a task reaches its subscriber, signed, once the owner is silent
 });
 
 /** Read and write units that a function took. */
-function unitsOf(name: string): readonly [number, number] {
-  const all = cloud().calls.since();
+function unitsOf(name: string, mark = 0): readonly [number, number] {
+  const all = cloud().calls.since(mark);
   const own = all.filter(({ service, caller }) => service === 'dynamodb' && caller.startsWith(name));
   const units = (write: boolean) =>
     own
@@ -60,9 +60,19 @@ test('an attempt costs three read units, and a delivery a write unit', async () 
   expect(unitsOf('ServerEventsFunction')).toEqual([6, 1]);
 });
 
-test('an event costs three read units, and two write units and one for each subscription', () => {
-  // Two tasks ended. One fits.
-  expect(unitsOf('ServerTaskEventsFunction')).toEqual([6, 5]);
+test('an event costs three read units, two write units, and one for its subscription', async () => {
+  const mark = cloud().calls.mark();
+  await request('tools/call', { name: 'sleep', arguments: { ms: 1 } });
+  const hasEntry = () =>
+    cloud()
+      .calls.since(mark)
+      .some(({ operation, input, consumed }) => {
+        return operation === 'PutItem' && consumed !== undefined && JSON.stringify(input).includes('#event#');
+      });
+  await expect.poll(hasEntry).toBe(true);
+  expect(unitsOf('ServerTaskEventsFunction', mark)).toEqual([3, 3]);
+  cloud().clock.advance(90_000);
+  await receiver.until(2);
 });
 
 describe('an operator', () => {
