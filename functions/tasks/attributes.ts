@@ -72,7 +72,7 @@ export const SUBSCRIPTION_SHOWN = [
   'lastDeliveryAt',
 ] as const;
 /** What the end of a subscription by an operator names: nothing that is not shown (see `ENDED`). */
-export const SUBSCRIPTION_ENDED = ['owner', 'taskId', 'createdAt', 'refreshBefore', 'expiresAt'] as const;
+export const SUBSCRIPTION_ENDED = ['owner', 'taskId', 'createdAt'] as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 

@@ -95,7 +95,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
     return events ? [onEvents('dynamodb:Query', attributes, { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' })] : [];
   };
   const endEvents = () =>
-    events ? [onEvents('dynamodb:UpdateItem', SUBSCRIPTION_ENDED, { 'dynamodb:ReturnValues': 'NONE' })] : [];
+    events ? [onEvents('dynamodb:DeleteItem', SUBSCRIPTION_ENDED, { 'dynamodb:ReturnValues': 'NONE' })] : [];
   // The name of a log group begins with the name of the stack, unless it was given another one.
   const toolLogs = stack.formatArn({ service: 'logs', resource: 'log-group', resourceName: '' }).replace(/\/$/, ':');
   const stackLogs = Fn.join('', [toolLogs, stack.stackName, '-*']);

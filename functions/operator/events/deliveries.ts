@@ -22,7 +22,7 @@ const hasEvents = ({ server }: OperatorContext): boolean => server.logGroups.del
 /**
  * The live subscriptions of an owner. Throws NotAllowed.
  *
- * @param payload with the URLs
+ * @param payload with the URLs, but for their queries, which mostly are secrets
  */
 export async function subscriptionsOf(
   owner: string,
@@ -32,7 +32,8 @@ export async function subscriptionsOf(
   if (!hasEvents(context)) return [];
   try {
     const all = await context.events.subscriptions(owner, payload);
-    return all.filter(({ refreshBefore }) => refreshBefore > context.now());
+    const live = all.filter(({ refreshBefore }) => refreshBefore > context.now());
+    return live.map(({ url, ...one }) => (url === undefined ? one : { ...one, url: url.replace(/[?#].*$/, '') }));
   } catch (error) {
     if (!isDenied(error)) throw error;
     throw new NotAllowed(`The subscriptions of ${owner}`, payload ? 'payload' : 'read', 'read them');

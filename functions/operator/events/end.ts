@@ -13,7 +13,7 @@ export async function endSubscription(
 ): Promise<Outcome> {
   const subscription = (await subscriptionsOf(owner, false, context)).find((one) => one.id === id);
   if (subscription === undefined) throw new OperatorError(`${owner} has no live subscription '${id}'`);
-  const done = await context.events.end(owner, id, subscription.createdAt, context.now()).catch((error: unknown) => {
+  const done = await context.events.end(owner, subscription).catch((error: unknown) => {
     if (!isDenied(error)) throw error;
     throw new NotAllowed(`The subscription ${id}`, 'act', 'end it');
   });

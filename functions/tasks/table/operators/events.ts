@@ -1,14 +1,13 @@
 import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
 import type { DynamoDb } from '../../aws/dynamodb.ts';
-import { ifConditionHolds } from '../conditional-write.ts';
-import type { EventFacts, StoredSubscription } from '../event-items.ts';
+import { type EventFacts, type EventItems, eventItems, type StoredSubscription } from '../event-items.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
 export type SubscriptionRead = Pick<
   StoredSubscription,
   'id' | Exclude<(typeof SUBSCRIPTION_SHOWN)[number], 'taskId'>
 > & {
-  /** Only if it was asked for: its query may hold a key. */
+  /** Only if it was asked for: it may hold a key. */
   readonly url?: string;
 };
 
@@ -18,8 +17,7 @@ export interface OperatorEvents {
   subscriptions(owner: string, withUrl: boolean): Promise<readonly SubscriptionRead[]>;
   /** The events of one task that the log of its owner holds. It reads the whole log. */
   told(owner: string, taskId: string): Promise<readonly { readonly event: EventFacts; readonly position: string }[]>;
-  /** False if it is over, or another one by now. @param createdAt of the subscription */
-  end(owner: string, id: string, createdAt: number, now: number): Promise<boolean>;
+  readonly end: EventItems['endSubscription'];
 }
 
 export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
@@ -60,26 +58,6 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
       const entries = await all(owner, SORT_KEYS.event, ['taskId', 'event'], { taskId });
       return entries.map(({ id, ...entry }) => ({ ...(entry as unknown as { event: EventFacts }), position: id }));
     },
-    async end(owner, id, createdAt, now) {
-      const update = db.update({
-        TableName: table,
-        Key: { owner: EVENTS_PARTITION + owner, taskId: SORT_KEYS.subscription + id },
-        ConditionExpression: '#createdAt = :createdAt AND #refreshBefore > :now',
-        UpdateExpression: 'SET #refreshBefore = :never, #expiresAt = :expiresAt',
-        ExpressionAttributeNames: {
-          '#createdAt': 'createdAt',
-          '#refreshBefore': 'refreshBefore',
-          '#expiresAt': 'expiresAt',
-        },
-        ExpressionAttributeValues: {
-          ':createdAt': createdAt,
-          ':now': now,
-          ':never': 0,
-          ':expiresAt': Math.ceil(now / 1_000),
-        },
-        ReturnValues: 'NONE',
-      });
-      return (await ifConditionHolds(update)) !== undefined;
-    },
+    end: eventItems(db, table).endSubscription,
   };
 }
