@@ -1,12 +1,11 @@
 import { Webhook } from 'standardwebhooks';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { deliver } from '../../../../../functions/event-delivery/deliver.ts';
 import { challenge } from '../../../../../functions/events/post/challenge.ts';
 import { type Answer, postSigned, type SignedPost } from '../../../../../functions/events/post/post.ts';
 import { createDelivery, DAY, message, T0 } from '../../../event-delivery/support.ts';
 import { type Received, startReceiver } from '../../../events/post/receiver.ts';
 import { SECRET, URL_ } from '../support.ts';
-import { row } from './rows.ts';
 import { tasksOf, world } from './world.ts';
 
 const OTHER = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -52,7 +51,7 @@ async function afterFirst(status: number) {
   return { first, second, posted: posts.length };
 }
 
-row('delivery-status-last-error-category', async () => {
+test('delivery-status-last-error-category', async () => {
   const { subscribed, ends, deliverAll, receives } = world();
   await subscribed();
   const answers: [Answer, string][] = [
@@ -78,12 +77,12 @@ row('delivery-status-last-error-category', async () => {
   expect((await subscribed()).result.deliveryStatus.lastError).toBeNull();
 });
 
-row('delivery-post-json', async () => {
+test('delivery-post-json', async () => {
   const { got } = await received();
   expect([got.headers['content-type'], JSON.parse(got.body).name]).toEqual(['application/json', 'task.finished']);
 });
 
-row('delivery-standard-webhooks-headers', async () => {
+test('delivery-standard-webhooks-headers', async () => {
   const { got, post } = await received();
   expect(got.headers).toMatchObject({
     'webhook-id': JSON.parse(post.body).eventId,
@@ -92,20 +91,20 @@ row('delivery-standard-webhooks-headers', async () => {
   });
 });
 
-row('delivery-subscription-id-header', async () => {
+test('delivery-subscription-id-header', async () => {
   const { got, post } = await received();
   expect(got.headers['x-mcp-subscription-id']).toBe(post.subscriptionId);
   const own = Object.keys(got.headers).filter((name) => name.startsWith('x-'));
   expect(own).toEqual(['x-mcp-subscription-id']);
 });
 
-row('delivery-signature-formula', async () => {
+test('delivery-signature-formula', async () => {
   const { got } = await received();
   expect(verified(got)).toEqual(JSON.parse(got.body));
   expect(() => verified({ ...got, body: `${got.body} ` })).toThrow('No matching signature');
 });
 
-row('delivery-retry-regenerates-signature', async () => {
+test('delivery-retry-regenerates-signature', async () => {
   const { received: all, post } = await received();
   await postSigned(post, { ...HERE, now: () => Date.now() + 60_000 });
   const [first, second] = all.map(({ headers }) => headers);
@@ -113,7 +112,7 @@ row('delivery-retry-regenerates-signature', async () => {
   for (const name of ['webhook-timestamp', 'webhook-signature']) expect(second?.[name]).not.toBe(first?.[name]);
 });
 
-row('delivery-dual-sign-on-rotation', async () => {
+test('delivery-dual-sign-on-rotation', async () => {
   const { subscribed, ends, deliverAll } = world();
   await subscribed();
   await subscribed({}, { secret: OTHER });
@@ -123,7 +122,7 @@ row('delivery-dual-sign-on-rotation', async () => {
   expect(verified(got, OTHER)).toEqual(verified(got, SECRET));
 });
 
-row('delivery-body-size', async () => {
+test('delivery-body-size', async () => {
   const { subscribed, ends, deliverAll } = world();
   await subscribed();
   await ends(1, { tool: 'x'.repeat(64), reason: 'x'.repeat(128), isError: true });
@@ -131,15 +130,13 @@ row('delivery-body-size', async () => {
   expect(Buffer.byteLength(post?.body ?? 'x'.repeat(2_048))).toBeLessThan(2_048);
 });
 
-row('delivery-413-non-retryable', async () =>
-  expect(await afterFirst(413)).toEqual({ first: true, second: true, posted: 2 }),
-);
+test('delivery-413-non-retryable', async () =>
+  expect(await afterFirst(413)).toEqual({ first: true, second: true, posted: 2 }));
 
-row('delivery-410-non-retryable', async () =>
-  expect(await afterFirst(410)).toEqual({ first: true, second: true, posted: 2 }),
-);
+test('delivery-410-non-retryable', async () =>
+  expect(await afterFirst(410)).toEqual({ first: true, second: true, posted: 2 }));
 
-row('delivery-retries-bounded', async () => {
+test('delivery-retries-bounded', async () => {
   // By time, not by count, and longer than the draft advises: until `refreshBefore`, and before SQS drops the message.
   const { context, state } = createDelivery({ hold: undefined });
   state.answer = { status: 503, body: '' };
@@ -148,7 +145,7 @@ row('delivery-retries-bounded', async () => {
   expect(await after(14)).toBe('done');
 });
 
-row('ssrf-validate-callback-url', async () => {
+test('ssrf-validate-callback-url', async () => {
   for (const url of ['http://receiver.example/', 'https://user@receiver.example/', 'https://']) {
     expect((await world().subscribed({}, { url })).error.code).toBe(-32602);
   }
@@ -159,25 +156,25 @@ const resolvesTo = (address: string) => ({
   resolve: async () => [{ address, family: address.includes(':') ? 6 : 4 }],
 });
 
-row('ssrf-reject-non-routable', async () => {
+test('ssrf-reject-non-routable', async () => {
   const target = { url: URL_, secret: SECRET, subscriptionId: 'sub_1' };
   for (const address of PRIVATE) expect(await challenge(target, resolvesTo(address))).toBe('connection_refused');
 });
 
-row('ssrf-validate-at-delivery-time', async () => {
+test('ssrf-validate-at-delivery-time', async () => {
   const post = await event();
   for (const address of PRIVATE) {
     expect(await postSigned(post, resolvesTo(address))).toEqual({ error: 'connection_refused' });
   }
 });
 
-row('ssrf-no-redirects', async () => {
+test('ssrf-no-redirects', async () => {
   const { received: other, url } = await startReceiver();
   const { answer } = await received({}, () => ({ status: 302, headers: { location: url } }));
   expect([answer, other]).toEqual([{ status: 302, body: '' }, []]);
 });
 
-row('verification-required-before-delivery', async () => {
+test('verification-required-before-delivery', async () => {
   const { subscribed, receiver, ends, deliverAll, cursor } = world();
   receiver.refuses = 'challenge_failed';
   await cursor();
@@ -186,7 +183,7 @@ row('verification-required-before-delivery', async () => {
   expect(await deliverAll()).toEqual([]);
 });
 
-row('verification-challenge-echo', async () => {
+test('verification-challenge-echo', async () => {
   const { reason, got } = await challenged(echo);
   expect([reason, JSON.parse(got.body)]).toEqual([
     undefined,
@@ -194,7 +191,7 @@ row('verification-challenge-echo', async () => {
   ]);
 });
 
-row('verification-failure-error', async () => {
+test('verification-failure-error', async () => {
   const { subscribed, receiver } = world();
   for (const reason of ['challenge_failed', 'connection_refused', 'timeout'] as const) {
     receiver.refuses = reason;
@@ -203,7 +200,7 @@ row('verification-failure-error', async () => {
   expect((await challenged(() => ({ status: 200, body: '{"challenge":"no"}' }))).reason).toBe('challenge_failed');
 });
 
-row('verification-cached-per-principal-url', async () => {
+test('verification-cached-per-principal-url', async () => {
   // A subscription with other arguments is verified by itself.
   const { subscribed, asked, caller } = world();
   await subscribed();
@@ -213,13 +210,13 @@ row('verification-cached-per-principal-url', async () => {
   expect(asked).toHaveLength(2);
 });
 
-row('verification-uses-ssrf-hardened-path', async () => {
+test('verification-uses-ssrf-hardened-path', async () => {
   const { received: other, url } = await startReceiver(echo);
   const { reason } = await challenged(() => ({ status: 307, headers: { location: url } }));
   expect([reason, other]).toEqual(['http_4xx', []]);
 });
 
-row('verification-no-raw-endpoint-responses', async () => {
+test('verification-no-raw-endpoint-responses', async () => {
   const { reason } = await challenged(() => ({ status: 200, body: 'planted' }));
   expect(reason).toBe('challenge_failed');
   const { subscribed, receiver } = world();
@@ -231,26 +228,26 @@ row('verification-no-raw-endpoint-responses', async () => {
   });
 });
 
-row('envelope-type-discriminator', async () => {
+test('envelope-type-discriminator', async () => {
   const { got } = await challenged(echo);
   expect(JSON.parse(got.body)).toHaveProperty('type');
   expect(JSON.parse((await event()).body)).not.toHaveProperty('type');
 });
 
-row('envelope-signed-like-deliveries', async () => {
+test('envelope-signed-like-deliveries', async () => {
   const { got } = await challenged(echo);
   expect(verified(got)).toEqual(JSON.parse(got.body));
   const names = ({ headers }: Received) => Object.keys(headers).toSorted();
   expect(names(got)).toEqual(names((await received()).got));
 });
 
-row('envelope-webhook-id-format', async () => {
+test('envelope-webhook-id-format', async () => {
   const ids = [await challenged(echo), await challenged(echo)].map(({ got }) => got.headers['webhook-id']);
   for (const id of ids) expect(id).toMatch(/^msg_verification_[0-9a-f]{32}$/);
   expect(ids[0]).not.toBe(ids[1]);
 });
 
-row('authz-subscribe-time', async () => {
+test('authz-subscribe-time', async () => {
   const { subscribed, caller, task } = world();
   const { taskId } = task('t', { tool: 'required' });
   const few = { ...caller, scopes: ['tasks'] };
@@ -259,7 +256,7 @@ row('authz-subscribe-time', async () => {
   }
 });
 
-row('authz-delivery-time-reverify', async () => {
+test('authz-delivery-time-reverify', async () => {
   const { subscribed, ends, deliverAll, caller } = world();
   await subscribed();
   await ends(1, { scopes: ['ops'] });
@@ -268,7 +265,7 @@ row('authz-delivery-time-reverify', async () => {
   expect(tasksOf(await deliverAll())).toEqual(['t2']);
 });
 
-row('payload-minimality', async () => {
+test('payload-minimality', async () => {
   const { subscribed, task, deliverAll } = world();
   const { taskId } = task('t', { status: 'completed', result: '"planted"', arguments: '"planted"' });
   await subscribed({ arguments: { taskId } });

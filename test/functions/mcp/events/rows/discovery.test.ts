@@ -1,56 +1,54 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { EVENTS_TOOLS, SEP } from '../support.ts';
-import { row } from './rows.ts';
 import { tasksOf, world } from './world.ts';
 
 const listed = async () => (await world().call('events/list')).result;
 const descriptors = async (): Promise<Record<string, unknown>[]> => (await listed()).events;
 const capabilities = async () => (await world().call('server/discover')).result.capabilities;
 
-row('capability-events-object', async () => {
+test('capability-events-object', async () => {
   const { events, extensions } = await capabilities();
   expect([events, extensions['io.modelcontextprotocol/events']]).toEqual([{}, {}]);
 });
 
-row('capability-list-changed-flag', async () => {
+test('capability-list-changed-flag', async () => {
   // No notification is sent, so none is promised.
   const { events, extensions } = await capabilities();
   expect({ ...events, ...extensions['io.modelcontextprotocol/events'] }).not.toHaveProperty('listChanged');
 });
 
-row('list-implemented', async () => expect((await descriptors()).length).toBeGreaterThan(0));
+test('list-implemented', async () => expect((await descriptors()).length).toBeGreaterThan(0));
 
-row('list-pagination', async () => {
+test('list-pagination', async () => {
   expect(await listed()).not.toHaveProperty('nextCursor');
   expect((await world().call('events/list', { cursor: 'of no page' })).error.code).toBe(-32602);
 });
 
-row('descriptor-name', async () =>
-  expect((await descriptors()).map(({ name }) => name)).toEqual(['task.finished', 'task.asks']),
-);
+test('descriptor-name', async () =>
+  expect((await descriptors()).map(({ name }) => name)).toEqual(['task.finished', 'task.asks']));
 
-row('descriptor-description', async () => {
+test('descriptor-description', async () => {
   for (const { description } of await descriptors()) expect(description).toMatch(/^A task of the caller /);
 });
 
-row('descriptor-delivery-subset', async () => {
+test('descriptor-delivery-subset', async () => {
   for (const { delivery } of await descriptors()) expect(delivery).toEqual(['webhook', 'poll']);
 });
 
-row('descriptor-input-schema', async () => {
+test('descriptor-input-schema', async () => {
   for (const { inputSchema } of await descriptors()) expect(inputSchema).toMatchObject({ type: 'object' });
 });
 
-row('descriptor-payload-schema', async () => {
+test('descriptor-payload-schema', async () => {
   for (const { payloadSchema } of await descriptors()) expect(payloadSchema).toMatchObject({ type: 'object' });
 });
 
-row('descriptor-meta', async () => {
+test('descriptor-meta', async () => {
   for (const descriptor of await descriptors()) expect(descriptor).not.toHaveProperty('_meta');
 });
 
-row('schema-evolution-additive', async () => {
+test('schema-evolution-additive', async () => {
   // Of the first release. A later one may have more of these, all of them optional.
   const [finished, asks] = (await descriptors()) as [Record<string, object>, Record<string, object>];
   const text = { type: 'string' };
@@ -74,7 +72,7 @@ row('schema-evolution-additive', async () => {
   for (const { inputSchema } of [finished, asks]) expect(inputSchema).not.toHaveProperty('required');
 });
 
-row('removal-additive-no-terminate', async () => {
+test('removal-additive-no-terminate', async () => {
   const { server, subscribed, ends, deliverAll } = world();
   await subscribed({ arguments: { tool: 'optional' } });
   const more = EVENTS_TOOLS.map((tool) => ({ ...tool, name: `${tool.name}-2` }));
@@ -83,12 +81,12 @@ row('removal-additive-no-terminate', async () => {
   expect(tasksOf(await deliverAll())).toEqual(['t1']);
 });
 
-row('removal-poll-not-found', async () => {
+test('removal-poll-not-found', async () => {
   const { error } = await world().polled({ name: 'task.gone' });
   expect(error).toMatchObject({ code: -32011, message: 'NotFound', data: { kind: 'event' } });
 });
 
-row('error-invalid-params', async () => {
+test('error-invalid-params', async () => {
   const { subscribed } = world();
   const answers = [
     await subscribed({ arguments: { tool: 'no' } }),
@@ -98,7 +96,7 @@ row('error-invalid-params', async () => {
   expect(answers.map(({ error }) => error.code)).toEqual([-32602, -32602, -32602]);
 });
 
-row('error-not-found', async () => {
+test('error-not-found', async () => {
   const { call, subscription, subscribed } = world();
   const { error } = await subscribed({ name: 'no' });
   expect(error).toMatchObject({ code: -32011, data: { kind: 'event' } });
@@ -106,13 +104,13 @@ row('error-not-found', async () => {
   expect(unknown.error).toMatchObject({ code: -32023, data: { kind: 'subscription' } });
 });
 
-row('error-forbidden', async () => {
+test('error-forbidden', async () => {
   const { subscribed, caller } = world();
   const { error } = await subscribed({ arguments: { tool: 'required' } }, {}, {}, { ...caller, scopes: [] });
   expect(error).toMatchObject({ code: -32012, message: 'Forbidden', data: { scopes: ['ops'] } });
 });
 
-row('error-resource-exhausted', async () => {
+test('error-resource-exhausted', async () => {
   const { subscribed, clock } = world();
   const max = limits.mcpEvents.subscriptions;
   const next = (n: number) => {
@@ -124,18 +122,18 @@ row('error-resource-exhausted', async () => {
   expect(error).toMatchObject({ code: -32013, message: 'ResourceExhausted', data: { limit: 'subscriptions', max } });
 });
 
-row('error-unsupported', async () => {
+test('error-unsupported', async () => {
   const { error } = await world().subscribed({}, { mode: 'push' });
   expect(error).toMatchObject({ code: -32014, data: { feature: 'deliveryMode', value: 'push' } });
 });
 
-row('error-callback-endpoint-error', async () => {
+test('error-callback-endpoint-error', async () => {
   const { subscribed, receiver } = world();
   receiver.refuses = 'tls_error';
   expect((await subscribed()).error).toMatchObject({ code: -32015, data: { reason: 'tls_error' } });
 });
 
-row('error-server-range', async () => {
+test('error-server-range', async () => {
   for (const options of [{}, SEP]) {
     const { error } = await world().subscribed({ name: 'no' }, {}, options);
     expect(error.code).toBeGreaterThanOrEqual(-32099);

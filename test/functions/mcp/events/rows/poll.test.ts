@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { finished } from '../../../events/support.ts';
-import { row } from './rows.ts';
 import { tasksOf, world } from './world.ts';
 
 /** A poll from before these events. */
@@ -15,26 +14,26 @@ async function pollOf(count: number, more: object = {}) {
 const one = async (): Promise<Record<string, unknown>> => (await pollOf(1)).events[0];
 const isDateTime = (value: unknown) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(value));
 
-row('poll-implemented', async () => {
+test('poll-implemented', async () => {
   const result = await pollOf(1);
   expect(result).toMatchObject({ events: [{}], cursor: expect.any(String), nextPollMs: expect.any(Number) });
 });
 
-row('poll-one-subscription-per-request', async () => {
+test('poll-one-subscription-per-request', async () => {
   const { error } = await world().polled({ name: ['task.finished', 'task.asks'] });
   expect(error).toMatchObject({ code: -32011 });
 });
 
-row('poll-bootstraps-subscription', async () => {
+test('poll-bootstraps-subscription', async () => {
   const { polled, ends } = world();
   const { cursor } = (await polled({ cursor: null })).result;
   await ends(1);
   expect((await polled({ cursor })).result.events).toHaveLength(1);
 });
 
-row('poll-events-array', async () => expect(await pollOf(0)).toMatchObject({ events: [] }));
+test('poll-events-array', async () => expect(await pollOf(0)).toMatchObject({ events: [] }));
 
-row('poll-response-cursor', async () => {
+test('poll-response-cursor', async () => {
   const { cursor, ends, polled } = world();
   const from = await cursor();
   await ends(1);
@@ -42,9 +41,9 @@ row('poll-response-cursor', async () => {
   expect((await polled({ cursor: next })).result.events).toEqual([]);
 });
 
-row('poll-next-poll-ms', async () => expect((await pollOf(0)).nextPollMs).toBe(limits.mcpEvents.nextPoll));
+test('poll-next-poll-ms', async () => expect((await pollOf(0)).nextPollMs).toBe(limits.mcpEvents.nextPoll));
 
-row('poll-next-poll-ms-ignored-when-has-more', async () => {
+test('poll-next-poll-ms-ignored-when-has-more', async () => {
   const { cursor, ends, polled } = world();
   let from = await cursor();
   for (let n = 1; n <= 3; n++) await ends(n);
@@ -56,18 +55,18 @@ row('poll-next-poll-ms-ignored-when-has-more', async () => {
   }
 });
 
-row('poll-has-more', async () => {
+test('poll-has-more', async () => {
   expect(await pollOf(2, { maxEvents: 1 })).toMatchObject({ hasMore: true });
   expect(await pollOf(2)).toMatchObject({ hasMore: false });
 });
 
-row('poll-max-events-cap', async () => {
+test('poll-max-events-cap', async () => {
   expect((await pollOf(5, { maxEvents: 3 })).events).toHaveLength(3);
   const most = limits.mcpEvents.poll;
   expect((await pollOf(most + 1)).events).toHaveLength(most);
 });
 
-row('poll-stateless-request', async () => {
+test('poll-stateless-request', async () => {
   const { cursor, ends, polled } = world();
   const from = await cursor();
   await ends(1);
@@ -76,26 +75,26 @@ row('poll-stateless-request', async () => {
   expect((await polled({ cursor: from })).result).toEqual(first);
 });
 
-row('poll-errors-are-jsonrpc', async () => {
+test('poll-errors-are-jsonrpc', async () => {
   for (const wrong of [{ name: 'no' }, { arguments: { tool: 'no' } }, { maxEvents: 0 }, { cursor: 7 }]) {
     const { error, result, status } = await world().polled(wrong);
     expect([status, typeof error.code, result]).toEqual([200, 'number', undefined]);
   }
 });
 
-row('poll-invalid-arguments', async () => {
+test('poll-invalid-arguments', async () => {
   for (const wrong of [{ tool: 'no' }, { status: 'working' }, { taskId: 7 }, { other: 1 }]) {
     expect((await world().polled({ arguments: wrong })).error.code).toBe(-32602);
   }
 });
 
-row('occurrence-event-id', async () => expect((await one()).eventId).toMatch(/^evt_[0-9a-z]{26}$/));
+test('occurrence-event-id', async () => expect((await one()).eventId).toMatch(/^evt_[0-9a-z]{26}$/));
 
-row('occurrence-name', async () => expect((await one()).name).toBe('task.finished'));
+test('occurrence-name', async () => expect((await one()).name).toBe('task.finished'));
 
-row('occurrence-timestamp', async () => expect((await one()).timestamp).toSatisfy(isDateTime));
+test('occurrence-timestamp', async () => expect((await one()).timestamp).toSatisfy(isDateTime));
 
-row('occurrence-data', async () => {
+test('occurrence-data', async () => {
   const { call, cursor, ends, polled } = world();
   const from = await cursor();
   const { events: types } = (await call('events/list')).result;
@@ -109,7 +108,7 @@ row('occurrence-data', async () => {
   }
 });
 
-row('occurrence-cursor-optional', async () => {
+test('occurrence-cursor-optional', async () => {
   expect(await one()).not.toHaveProperty('cursor');
   const { subscribed, ends, deliverAll } = world();
   await subscribed();
@@ -118,9 +117,9 @@ row('occurrence-cursor-optional', async () => {
   expect(JSON.parse(post?.body ?? '').cursor).toMatch(/^\d{16}$/);
 });
 
-row('occurrence-meta-ungoverned', async () => expect(await one()).not.toHaveProperty('_meta'));
+test('occurrence-meta-ungoverned', async () => expect(await one()).not.toHaveProperty('_meta'));
 
-row('occurrence-event-id-from-upstream', async () => {
+test('occurrence-event-id-from-upstream', async () => {
   const { subscribed, cursor, ends, polled, deliverAll } = world();
   await subscribed();
   await subscribed({}, { url: 'https://other.example/' });
@@ -137,9 +136,9 @@ row('occurrence-event-id-from-upstream', async () => {
   ]);
 });
 
-row('cursor-opaque', async () => expect(await world().cursor()).toEqual(expect.any(String)));
+test('cursor-opaque', async () => expect(await world().cursor()).toEqual(expect.any(String)));
 
-row('cursor-null-starts-from-now', async () => {
+test('cursor-null-starts-from-now', async () => {
   const { cursor, ends, polled, subscribed, deliverAll } = world();
   await cursor();
   await ends(1);
@@ -148,7 +147,7 @@ row('cursor-null-starts-from-now', async () => {
   expect(await deliverAll()).toEqual([]);
 });
 
-row('cursor-absent-equals-null', async () => {
+test('cursor-absent-equals-null', async () => {
   const { subscribed, ends, polled, deliverAll } = world();
   await polled();
   await ends(1);
@@ -160,7 +159,7 @@ row('cursor-absent-equals-null', async () => {
   expect((await polled()).result).toEqual((await polled({ cursor: null })).result);
 });
 
-row('cursor-consistency', async () => {
+test('cursor-consistency', async () => {
   const { subscribed, polled, ends, deliverAll } = world();
   const { cursor } = (await subscribed()).result;
   await ends(1);
@@ -169,7 +168,7 @@ row('cursor-consistency', async () => {
   for (const one of seen) expect(one).toMatch(/^\d{16}$/);
 });
 
-row('cursor-advances-when-quiet', async () => {
+test('cursor-advances-when-quiet', async () => {
   const { cursor, ends, polled } = world();
   const from = await cursor();
   await ends(1, { name: 'task.asks' });
@@ -190,15 +189,14 @@ async function young(from?: null) {
   return { tasks, posted: tasksOf(await deliverAll()), truncated: [poll.truncated, granted.truncated] };
 }
 
-row('max-age-ms-floor', async () => expect(await young()).toMatchObject({ tasks: ['t2'], posted: ['t2'] }));
+test('max-age-ms-floor', async () => expect(await young()).toMatchObject({ tasks: ['t2'], posted: ['t2'] }));
 
-row('max-age-ms-sets-truncated', async () => expect((await young()).truncated).toEqual([true, true]));
+test('max-age-ms-sets-truncated', async () => expect((await young()).truncated).toEqual([true, true]));
 
-row('max-age-ms-ignored-when-cursor-null', async () =>
-  expect(await young(null)).toEqual({ tasks: [], posted: [], truncated: [false, false] }),
-);
+test('max-age-ms-ignored-when-cursor-null', async () =>
+  expect(await young(null)).toEqual({ tasks: [], posted: [], truncated: [false, false] }));
 
-row('replay-ceiling-sets-truncated', async () => {
+test('replay-ceiling-sets-truncated', async () => {
   const { cursor, ends, subscribed, deliverAll } = world();
   const from = await cursor();
   const most = limits.mcpEvents.replay;
@@ -208,7 +206,7 @@ row('replay-ceiling-sets-truncated', async () => {
   expect([tasks.length, tasks[0], tasks.at(-1)]).toEqual([most, finished(1).taskId, finished(most).taskId]);
 });
 
-row('truncated-returns-fresh-cursor', async () => {
+test('truncated-returns-fresh-cursor', async () => {
   const { ends, polled } = world();
   const { cursor, truncated } = (await polled({ cursor: 'of another server' })).result;
   await ends(1);
@@ -216,7 +214,7 @@ row('truncated-returns-fresh-cursor', async () => {
   expect([truncated, next.truncated, next.events.length]).toEqual([true, false, 1]);
 });
 
-row('truncated-poll-never-an-error', async () => {
+test('truncated-poll-never-an-error', async () => {
   const { error, result } = await world().polled({ cursor: 'of another server' });
   expect([error, result.truncated, result.events]).toEqual([undefined, true, []]);
 });

@@ -12,7 +12,7 @@ test('each row that applies has one test, by its id', () => {
   const files = ['discovery', 'poll', 'webhook', 'delivery'].map((name) =>
     readFileSync(new URL(`${name}.test.ts`, import.meta.url), 'utf8'),
   );
-  const tested = files.flatMap((text) => [...text.matchAll(/^row\('([\w-]+)'/gm)].map(([, id]) => id));
+  const tested = files.flatMap((text) => [...text.matchAll(/^test\('([\w-]+)'/gm)].map(([, id]) => id));
   expect(tested.toSorted()).toEqual(TESTED.toSorted());
 });
 

@@ -1,5 +1,3 @@
-import { test } from 'vitest';
-
 /** Why a row of pull request 504 does not apply here. docs/protocol.md, section H, has the same list. */
 const PUSH = 'push is not offered';
 const FIXED = 'types change with a deployment only';
@@ -71,6 +69,3 @@ export const TESTED = `
 `
   .trim()
   .split(/\s+/);
-
-/** The test of a row of pull request 504 of the official suite. */
-export const row = (id: string, run: () => Promise<void>) => test(id, run);

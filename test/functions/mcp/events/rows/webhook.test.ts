@@ -1,8 +1,7 @@
-import { expect } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { DAY, OWNER, START } from '../../../events/support.ts';
 import { SECRET, SEP, URL_ } from '../support.ts';
-import { row } from './rows.ts';
 import { tasksOf, world } from './world.ts';
 
 const HOUR = 3_600_000;
@@ -11,31 +10,31 @@ const codeOf = async (more: object, delivery: object) => (await world().subscrib
 /** For how long a wish is granted, in ms. */
 const grantOf = async (more: object) => Date.parse((await world().subscribed(more)).result.refreshBefore) - START;
 
-row('subscribe-webhook-only', async () => {
+test('subscribe-webhook-only', async () => {
   expect([await codeOf({}, { mode: 'push' }), await codeOf({}, { mode: 'poll' })]).toEqual([-32014, -32014]);
 });
 
-row('subscribe-secret-required', async () => expect(await codeOf({}, { secret: undefined })).toBe(-32602));
+test('subscribe-secret-required', async () => expect(await codeOf({}, { secret: undefined })).toBe(-32602));
 
-row('subscribe-secret-format', async () => {
+test('subscribe-secret-format', async () => {
   for (const bytes of [24, 64]) expect(await codeOf({}, { secret: secretOf(bytes) })).toBeUndefined();
 });
 
-row('subscribe-secret-rejected', async () => {
+test('subscribe-secret-rejected', async () => {
   for (const secret of [secretOf(23), secretOf(65), SECRET.slice(6), `${SECRET}!`]) {
     expect(await codeOf({}, { secret })).toBe(-32602);
   }
 });
 
-row('subscribe-url-https-required', async () => expect(await codeOf({}, { url: URL_ })).toBeUndefined());
+test('subscribe-url-https-required', async () => expect(await codeOf({}, { url: URL_ })).toBeUndefined());
 
-row('subscribe-url-non-https-rejected', async () => {
+test('subscribe-url-non-https-rejected', async () => {
   for (const url of ['http://receiver.example/', 'ftp://receiver.example/', 'receiver.example', '/hook']) {
     expect(await codeOf({}, { url })).toBe(-32602);
   }
 });
 
-row('subscribe-auth-required', async () => {
+test('subscribe-auth-required', async () => {
   const { server, call, subscription } = world();
   Object.assign(server, { manifest: { ...server.manifest, auth: 'anonymous' } });
   for (const method of ['events/subscribe', 'events/unsubscribe']) {
@@ -43,14 +42,14 @@ row('subscribe-auth-required', async () => {
   }
 });
 
-row('subscribe-key-composition', async () => {
+test('subscribe-key-composition', async () => {
   const { subscribed } = world();
   const id = async (more: object) => (await subscribed(more)).result.id;
   const one = await id({ arguments: { tool: 'optional', status: 'failed' } });
   expect(await id({ arguments: { status: 'failed', tool: 'optional' } })).toBe(one);
 });
 
-row('subscribe-key-immutable', async () => {
+test('subscribe-key-immutable', async () => {
   const { subscribed, items } = world();
   const answers = [
     await subscribed(),
@@ -62,7 +61,7 @@ row('subscribe-key-immutable', async () => {
   expect(await items.matched(OWNER)).toHaveLength(4);
 });
 
-row('subscribe-idempotent-upsert', async () => {
+test('subscribe-idempotent-upsert', async () => {
   const { subscribed, items, clock } = world();
   const first = (await subscribed()).result;
   clock.now += HOUR;
@@ -71,12 +70,12 @@ row('subscribe-idempotent-upsert', async () => {
   expect(await items.matched(OWNER)).toHaveLength(1);
 });
 
-row('subscribe-id-derived', async () => {
+test('subscribe-id-derived', async () => {
   const ids = [(await world().subscribed()).result.id, (await world().subscribed()).result.id];
   expect(ids).toEqual([expect.stringMatching(/^sub_[0-9a-f]{32}$/), ids[0]]);
 });
 
-row('subscribe-id-not-an-input', async () => {
+test('subscribe-id-not-an-input', async () => {
   const { call, subscribed, caller, store } = world();
   const { id } = (await subscribed()).result;
   const other = { ...caller, key: 'owner#b' };
@@ -86,7 +85,7 @@ row('subscribe-id-not-an-input', async () => {
   expect(await store.subscription(OWNER, id)).toMatchObject({ id });
 });
 
-row('subscribe-refresh-replaces-secret', async () => {
+test('subscribe-refresh-replaces-secret', async () => {
   const { subscribed, ends, deliverAll } = world();
   await subscribed();
   await subscribed({}, { secret: secretOf(40) });
@@ -94,7 +93,7 @@ row('subscribe-refresh-replaces-secret', async () => {
   expect((await deliverAll())[0]?.secrets[0]).toBe(secretOf(40));
 });
 
-row('subscribe-refresh-reactivates', async () => {
+test('subscribe-refresh-reactivates', async () => {
   const { subscribed, ends, deliverAll, receives } = world();
   await subscribed();
   receives.answer = { status: 500, body: '' };
@@ -103,21 +102,21 @@ row('subscribe-refresh-reactivates', async () => {
   expect((await subscribed()).result.deliveryStatus).toMatchObject({ active: true, lastError: 'http_5xx' });
 });
 
-row('subscribe-response-cursor', async () => {
+test('subscribe-response-cursor', async () => {
   const { subscribed, ends, polled } = world();
   const { cursor } = (await subscribed()).result;
   await ends(1);
   expect((await polled({ cursor })).result.events).toHaveLength(1);
 });
 
-row('subscribe-response-truncated', async () => {
+test('subscribe-response-truncated', async () => {
   const { subscribed } = world();
   expect((await subscribed()).result.truncated).toBe(false);
   const { result } = await subscribed({ cursor: 'of another server' }, { url: `${URL_}b` });
   expect(result.truncated).toBe(true);
 });
 
-row('subscribe-cross-tenant-isolation', async () => {
+test('subscribe-cross-tenant-isolation', async () => {
   const { subscribed, ends, deliverAll, caller } = world();
   const ids = [(await subscribed()).result.id, (await subscribed({}, {}, {}, { ...caller, key: 'owner#b' })).result.id];
   await ends(1);
@@ -125,9 +124,9 @@ row('subscribe-cross-tenant-isolation', async () => {
   expect(ids[0]).not.toBe(ids[1]);
 });
 
-row('ttl-refresh-before-lte-suggestion', async () => expect(await grantOf({ ttlMs: 5 * HOUR })).toBe(5 * HOUR));
+test('ttl-refresh-before-lte-suggestion', async () => expect(await grantOf({ ttlMs: 5 * HOUR })).toBe(5 * HOUR));
 
-row('ttl-no-rejection-path', async () => {
+test('ttl-no-rejection-path', async () => {
   const { min, max } = limits.mcpEvents.ttl;
   expect([await grantOf({ ttlMs: 1 }), await grantOf({ ttlMs: -5 }), await grantOf({ ttlMs: 1e15 })]).toEqual([
     min,
@@ -136,13 +135,13 @@ row('ttl-no-rejection-path', async () => {
   ]);
 });
 
-row('ttl-null-only-when-requested', async () => {
+test('ttl-null-only-when-requested', async () => {
   for (const wish of [{}, { ttlMs: null }, { ttlMs: 1e15 }]) expect(await grantOf(wish)).toBeGreaterThan(0);
 });
 
-row('ttl-omitted-means-default', async () => expect(await grantOf({})).toBe(limits.mcpEvents.ttl.default));
+test('ttl-omitted-means-default', async () => expect(await grantOf({})).toBe(limits.mcpEvents.ttl.default));
 
-row('ttl-long-grant-retained', async () => {
+test('ttl-long-grant-retained', async () => {
   const { subscribed, ends, deliverAll, clock } = world();
   await subscribed({ ttlMs: 14 * DAY });
   clock.now += 14 * DAY - 1;
@@ -150,7 +149,7 @@ row('ttl-long-grant-retained', async () => {
   expect(tasksOf(await deliverAll())).toEqual(['t1']);
 });
 
-row('unsubscribe-by-key', async () => {
+test('unsubscribe-by-key', async () => {
   const { call, subscription, subscribed, ends, deliverAll } = world();
   const wanted = { arguments: { tool: 'optional', status: 'failed' } };
   await subscribed(wanted);
@@ -161,7 +160,7 @@ row('unsubscribe-by-key', async () => {
   expect(await deliverAll()).toEqual([]);
 });
 
-row('unsubscribe-unknown-not-found', async () => {
+test('unsubscribe-unknown-not-found', async () => {
   const { call, subscription } = world();
   // ChatGPT ends what may be gone: only a client that declares the extension hears of it (H-16).
   expect((await call('events/unsubscribe', subscription())).error).toBeUndefined();
