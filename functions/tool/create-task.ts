@@ -36,10 +36,10 @@ export function createTask(
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
   };
-  /** Before what would begin: once the round ends, only steps that are under way go on. */
+  /** Before what would begin: once the round ends, or the tool has returned, only steps that are under way go on. */
   const checkOpen = () => {
     checkAlive();
-    if (ending.begun()) throw new RoundEnd();
+    if (ending.begun() || ending.over()) throw new RoundEnd();
   };
   const waits = openWaits({ event, journal, port: context.journal, ending, clock, signal, spare });
   /** How long the longest step or file of this run has taken, in ms: the next one may take as long. */

@@ -3,11 +3,12 @@ import { matches } from '../../events/match.ts';
 import { callbackUrl } from '../../events/post/url.ts';
 import { positionOf } from '../../events/store.ts';
 import { summaryOf } from '../../events/summary.ts';
-import { InvalidParams } from '../../tasks/errors.ts';
+import { InvalidParams, TooManyStreams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { type LogEntry, positionText, type StoredSubscription } from '../../tasks/table/event-items.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { readTask } from '../read/read.ts';
+import { openStream } from '../stream/held.ts';
 import type { EventsContext } from './context.ts';
 import { EventsError } from './errors.ts';
 import {
@@ -57,7 +58,10 @@ export const subscribe =
     };
     await checkLimit();
     const { url, secret } = wanted;
-    const reason = await events.challenge({ url, secret, subscriptionId: id });
+    // A receiver may take ten seconds to answer.
+    const close = await openStream(call.principal, server);
+    if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+    const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
     if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
     // Many requests may have waited for their receivers at the same time.
     await checkLimit();

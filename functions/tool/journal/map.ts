@@ -52,8 +52,12 @@ export async function mapSteps<T, R>(
       try {
         results[index] = await step(`${name} ${index + 1}/${all.length}`, () => work(item, index), options);
       } catch (error) {
-        if (error instanceof StepInterrupted && interrupted) results[index] = interrupted(item, index);
-        else errors.push(error);
+        try {
+          if (!(error instanceof StepInterrupted && interrupted)) throw error;
+          results[index] = interrupted(item, index);
+        } catch (thrown) {
+          errors.push(thrown);
+        }
       }
     }
   };

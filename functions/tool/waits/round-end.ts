@@ -157,6 +157,8 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
   return {
     /** Whether the round ends: whatever the run does after that belongs to the next one. */
     begun: () => begun,
+    /** Whether the run has come to its end without one of the round. */
+    over: () => over,
     /** Whether it ends as the time of the function is used up. */
     more: () => more,
     /** Lets all waits wait for a lookup of what earlier runs have done. */

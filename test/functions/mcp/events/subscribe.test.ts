@@ -280,6 +280,23 @@ test('a subscription that waits for its receiver meanwhile counts against the li
   expect(await items.matched(OWNER)).toHaveLength(MOST);
 });
 
+test('a request whose receiver has to answer counts as one that waits (C-37)', async () => {
+  const { call, subscription, server, asked, receiver } = eventsServer();
+  const { store } = server;
+  const counted: string[] = [];
+  store.openStream = async (owner) => {
+    counted.push('open');
+    return { owner, taskId: 's' } as never;
+  };
+  store.closeStream = async () => void counted.push('close');
+  receiver.refuses = 'timeout';
+  await call('events/subscribe', subscription());
+  expect(counted).toEqual(['open', 'close']);
+  store.openStream = async () => undefined;
+  const { error } = await call('events/subscribe', subscription());
+  expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 1]);
+});
+
 test('a client that declares the extension gets codes of SEP-3415, others the sketch (H-02)', async () => {
   const { call, subscription, receiver } = eventsServer();
   receiver.refuses = 'tls_error';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import type { MapOptions, Task } from '../../../../functions/tool/index.ts';
+import { type MapOptions, type Task, ToolError } from '../../../../functions/tool/index.ts';
 import { runTool } from '../../../../functions/tool/testing.ts';
 import { SECOND, waitingTask } from '../waits/support.ts';
 import { bounds, event, onStandard, sharedTable, toolOf } from './support.ts';
@@ -121,6 +121,34 @@ describe('a map', () => {
       expect(await past.runWith(event({ ...onStandard, attempt }), table.context)).toEqual([1, -21, 3]);
     }
     await expect(items(false, {}).runWith(event(again), table.context)).rejects.toThrow("Step 'items 2/3' was begun");
+  });
+
+  test('begins no further item if it knows none, and throws', async () => {
+    const table = sharedTable();
+    const done: number[] = [];
+    const items = (dies: boolean) =>
+      toolOf((task) =>
+        task.map(
+          'items',
+          numbers(9),
+          (n) => {
+            if (dies) throw new Error('dies');
+            done.push(n);
+          },
+          {
+            concurrency: 2,
+            atMostOnce: true,
+            interrupted: (n) => {
+              throw new ToolError(`${n} may have been paid`);
+            },
+          },
+        ),
+      );
+    await expect(items(true).runWith(event(onStandard), table.context)).rejects.toThrow('dies');
+    const ended = await items(false).runWith(event({ ...onStandard, attempt: 1 }), table.context);
+    expect(ended).toMatchObject({ isError: true, content: [{ text: '1 may have been paid' }] });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(done).toEqual([]);
   });
 
   test('works for longer than its function may run', async () => {

@@ -78,46 +78,43 @@ const BRANCHES: Readonly<Record<string, Branch>> = {
   'a step': (answer, task) => answer().then(() => task.step('read', () => 'answer')),
 };
 
-describe.each(Object.entries(BRANCHES))(
-  'a race whose branch is %s, and two waits over in one round',
-  (_name, branch) => {
-    test.each([
-      ['is tried again after its death', 2],
-      ['is followed by another', 3],
-    ])('ends the same where this round %s', async (_what, last) => {
-      const effects: string[] = [];
-      const late = Promise.withResolvers<void>();
-      const { next, clock } = waitingTask(async (task) => {
-        const link = await task.link('approval', ask, within);
-        const answered = branch(link.answer, task);
-        const first = await Promise.race([answered, task.sleep('late', { seconds: 20 }).then(() => 'late')]);
-        await task.step(`effect of ${first}`, () => {
-          effects.push(first);
-          late.resolve();
-          if (last === 2 && effects.length === 1) throw new Error('The run dies');
-        });
-        await task.sleep('night', { hours: 8 });
-        return first;
+describe.each(Object.entries(BRANCHES))('a race whose branch is %s', (_name, branch) => {
+  test.each([
+    ['is tried again', 2],
+    ['is not the last', 3],
+  ])('ends the same if its round %s', async (_what, last) => {
+    const effects: string[] = [];
+    const late = Promise.withResolvers<void>();
+    const { next, clock } = waitingTask(async (task) => {
+      const link = await task.link('approval', ask, within);
+      const answered = branch(link.answer, task);
+      const first = await Promise.race([answered, task.sleep('late', { seconds: 20 }).then(() => 'late')]);
+      await task.step(`effect of ${first}`, () => {
+        effects.push(first);
+        late.resolve();
+        if (last === 2 && effects.length === 1) throw new Error('The run dies');
       });
-      // The sleep is over only when the other branch has its effect.
-      clock.sleep = async (ms) => {
-        await late.promise;
-        clock.time += ms;
-      };
-      await next({}, onServer);
-      clock.time += 13 * SECOND;
-      const signals = { approval: yes };
-      const second = next({ signals }, onServer);
-      if (last === 2) await expect(second).rejects.toThrow('The run dies');
-      else await second;
-      clock.time += last === 2 ? 20 * SECOND : DAY;
-      await next({ signals }, { ...onServer, round: last, attempt: 3 - last });
-      clock.time += DAY;
-      expect(await next({ signals }, { ...onServer, round: last + 1 })).toEqual({ result: 'answer' });
-      expect(new Set(effects)).toEqual(new Set(['answer']));
+      await task.sleep('night', { hours: 8 });
+      return first;
     });
-  },
-);
+    // The sleep is over only when the other branch has its effect.
+    clock.sleep = async (ms) => {
+      await late.promise;
+      clock.time += ms;
+    };
+    await next({}, onServer);
+    clock.time += 13 * SECOND;
+    const signals = { approval: yes };
+    const second = next({ signals }, onServer);
+    if (last === 2) await expect(second).rejects.toThrow('The run dies');
+    else await second;
+    clock.time += last === 2 ? 20 * SECOND : DAY;
+    await next({ signals }, { ...onServer, round: last, attempt: 3 - last });
+    clock.time += DAY;
+    expect(await next({ signals }, { ...onServer, round: last + 1 })).toEqual({ result: 'answer' });
+    expect(new Set(effects)).toEqual(new Set(['answer']));
+  });
+});
 
 test('until checks at its own pace beside a longer wait', async () => {
   const checks: number[] = [];
@@ -199,6 +196,24 @@ describe('what the tool does not await', () => {
       return 'done';
     });
     expect(await next({}, onServer)).toEqual({ result: 'done' });
+  });
+
+  test('until checks no more once the tool has returned', async () => {
+    let checks = 0;
+    const gate = Promise.withResolvers<void>();
+    const { next, clock } = waitingTask(async (task) => {
+      void task.until('ready', () => ++checks > 9 && 'ready', { every: { seconds: 1 }, within: { hours: 5 } });
+      await task.sleep('a moment', { seconds: 2 });
+      return 'done';
+    });
+    clock.sleep = async (ms) => {
+      if (ms === SECOND) await gate.promise;
+      clock.time += ms;
+    };
+    expect([await next({}, onServer), checks]).toEqual([{ result: 'done' }, 1]);
+    gate.resolve();
+    await pause(5);
+    expect(checks).toBe(1);
   });
 
   test.each([false, true])('a question is asked all the same (with a step after it: %s)', async (works) => {
