@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { answersContract } from './cases/answers.ts';
 import { besideContract } from './cases/beside.ts';
 import { changesContract } from './cases/changes.ts';
+import { filesContract } from './cases/files.ts';
 import { finishContract } from './cases/finish.ts';
 import { journalContract } from './cases/journal.ts';
 import { progressContract } from './cases/progress.ts';
@@ -33,6 +34,7 @@ export const STORE: Readonly<Record<string, Part>> = {
 export const SERVICE: Readonly<Record<string, Part>> = {
   'the template': templateContract,
   'what the tool workflow writes': finishContract,
+  'the files of a task': filesContract,
 };
 
 /** The parts of the contract, held against the table that `open` gives. */

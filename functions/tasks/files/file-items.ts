@@ -1,7 +1,7 @@
 import { FILES_PARTITION, RUN_QUERIES } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
-import { isCurrent, type RunKey, writeRunItem } from '../table/run-items.ts';
+import { expiryOf, isCurrent, type RunKey, writeRunItem } from '../table/run-items.ts';
 import { fileOf, type StoredFile } from './file.ts';
 
 /** A file, and its task. */
@@ -11,9 +11,9 @@ export interface TaskFile extends TaskKey {
 
 /** Notes the files of tasks, in one partition for each owner. Any tool of the server may have written what it reads. */
 export interface FileStore {
-  /** The files of a task, by name. Strongly consistent. */
-  readFiles(key: TaskKey): Promise<StoredFile[]>;
-  /** False: the task has a file of this name. */
+  /** The files that runs of the task have noted, by name. Strongly consistent. */
+  readFiles(run: RunKey): Promise<StoredFile[]>;
+  /** False: the task has a file of this name. A note that expires earlier is of an older task with the same idempotency key. */
   writeFile(run: RunKey, file: StoredFile): Promise<boolean>;
   /** Files of all tasks of an owner: the newest task comes first. `after`: where the last page ended. */
   listFiles(owner: string, limit: number, after?: string): Promise<{ files: TaskFile[]; last?: string }>;
@@ -31,16 +31,19 @@ export function fileStore(db: DynamoDb, table: string): FileStore {
     ConsistentRead: true,
   });
   return {
-    async readFiles({ owner, taskId }) {
+    async readFiles({ owner, taskId, ...run }) {
       // 100 files take less than a page of 1 MB.
       const { Items = [] } = await db.query(queryOf(owner, 'begins_with(#taskId, :taskId)', `${taskId}#`));
-      return Items.filter(isCurrent).flatMap(({ value }) => fileOf(value) ?? []);
+      return Items.filter(({ expiresAt }) => Number(expiresAt) >= expiryOf(run)).flatMap(
+        ({ value }) => fileOf(value) ?? [],
+      );
     },
     writeFile: (run, file) =>
       writeRunItem(db, table, {
         run,
         Key: { owner: FILES_PARTITION + run.owner, taskId: `${run.taskId}#${file.name}` },
         item: { value: JSON.stringify(file) },
+        or: ['#expiresAt < :expiresAt'],
       }),
     async listFiles(owner, limit, after) {
       const { Items = [], LastEvaluatedKey } = await db.query({

@@ -18,7 +18,8 @@ export const runItemKey = ({ owner, taskId }: TaskKey, end = ''): TaskKey => ({
 });
 
 /** When an item of a run expires, in seconds since the epoch. Nothing reads it after the deadline. */
-const expiryOf = ({ deadline }: RunKey): number => Math.ceil((deadline + limits.retention) / 1_000);
+export const expiryOf = ({ deadline }: Pick<RunKey, 'deadline'>): number =>
+  Math.ceil((deadline + limits.retention) / 1_000);
 
 /** What has expired is of an older task with the same idempotency key. */
 export const isCurrent = ({ expiresAt }: Readonly<Record<string, unknown>>): boolean => Number(expiresAt) >= seconds();

@@ -15,6 +15,8 @@ test.each([
   ['image/png', 'ä', { blob: 'w6Q=' }],
   ['text/plain', Buffer.from([0xff]), { blob: '/w==' }],
   ['text/plain', '', { text: '' }],
+  ['application/json', '"\n"', { text: '"\n"' }],
+  ['text/plain', '\u0001'.repeat(30), { blob: 'AQEB'.repeat(10) }],
 ])('content of type %s: %s (A-24)', (mimeType, content, given) => {
   expect(resourceContents(uri, Buffer.from(content as string), mimeType)).toEqual({ uri, mimeType, ...given });
 });
