@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { EVENT_NAMES } from '../../../../functions/events/ports.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { positionText } from '../../../../functions/tasks/table/event-items.ts';
@@ -6,7 +6,7 @@ import { DAY, finished, OWNER, START } from '../../events/support.ts';
 import { EVENTS_TOOLS, eventsServer, SECRET, SEP, URL_ } from './support.ts';
 
 const HOUR = 3_600_000;
-const { subscriptions: MOST, ttl } = limits.mcpEvents;
+const { ttl } = limits.mcpEvents;
 const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
 const grantOf = ({ result }: { result: { refreshBefore: string } }) => Date.parse(result.refreshBefore) - START;
 
@@ -248,53 +248,6 @@ test('maxAgeMs leaves old events out of a replay, and the answer says so (H-10)'
   const { result } = await call('events/subscribe', subscription({ cursor: positionText(START), maxAgeMs: 6_000 }));
   expect(await got(result.id)).toEqual([finished(2).eventId]);
   expect(result.truncated).toBe(true);
-});
-
-test('an owner has 100 live subscriptions at most; one that lapsed makes room (H-06)', async () => {
-  const { call, subscription, items, clock } = eventsServer();
-  const stored = { name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], expiresAt: 1 };
-  const refreshBefore = clock.now + HOUR;
-  for (let n = 0; n < MOST; n++) {
-    const one = { ...stored, id: `sub_${n}`, createdAt: START, refreshBefore, deliveredTo: '', lastMatched: '' };
-    await items.createSubscription(OWNER, one, START);
-  }
-  const subscribe = () => call('events/subscribe', subscription());
-  expect((await subscribe()).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
-  clock.now = refreshBefore;
-  expect((await subscribe()).result).toMatchObject({ truncated: false });
-});
-
-test('a subscription that waits for its receiver meanwhile counts against the limit (H-06)', async () => {
-  const { call, subscription, items, receiver, asked } = eventsServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  receiver.waits = promise;
-  const waiting = call('events/subscribe', subscription());
-  await vi.waitFor(() => expect(asked).toHaveLength(1));
-  const one = { ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [] }, expiresAt: 1 };
-  for (let n = 0; n < MOST; n++) {
-    const more = { id: `sub_${n}`, createdAt: START, refreshBefore: START + HOUR, deliveredTo: '', lastMatched: '' };
-    await items.createSubscription(OWNER, { ...one, ...more }, START);
-  }
-  resolve();
-  expect((await waiting).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
-  expect(await items.matched(OWNER)).toHaveLength(MOST);
-});
-
-test('a request whose receiver has to answer counts as one that waits (C-37)', async () => {
-  const { call, subscription, server, asked, receiver } = eventsServer();
-  const { store } = server;
-  const counted: string[] = [];
-  store.openStream = async (owner) => {
-    counted.push('open');
-    return { owner, taskId: 's' } as never;
-  };
-  store.closeStream = async () => void counted.push('close');
-  receiver.refuses = 'timeout';
-  await call('events/subscribe', subscription());
-  expect(counted).toEqual(['open', 'close']);
-  store.openStream = async () => undefined;
-  const { error } = await call('events/subscribe', subscription());
-  expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 1]);
 });
 
 test('a client that declares the extension gets codes of SEP-3415, others the sketch (H-02)', async () => {
