@@ -53,7 +53,7 @@ describe('the template', () => {
     }
   });
 
-  test('a function and a workflow of the server depend on the policies of their role, and refer to it', () => {
+  test('a function and a workflow depend on the policies of their role, and refer to it', () => {
     const all = Object.values(
       template.toJSON().Resources as Record<string, { DependsOn?: string[]; Properties?: object }>,
     );

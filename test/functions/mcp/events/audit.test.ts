@@ -35,7 +35,7 @@ test('a subscription that begins, gets another secret or scopes, or ends has an 
   expect(audited.join()).not.toMatch(/receiver\.example|whsec_/);
 });
 
-test('what is refused, or lapsed by itself, has no such line; one begun by halves has it when it starts', async () => {
+test('refused or lapsed has no such line, and one begun by halves when it starts', async () => {
   const { call, subscription, receiver, audited, clock, items } = eventsServer();
   receiver.refuses = 'timeout';
   await call('events/subscribe', subscription());
