@@ -1,5 +1,6 @@
 import { receiveSignal } from '../../../functions/engine/receive.ts';
 import { reconcile } from '../../../functions/reconciler/reconcile.ts';
+import type { Engine } from '../../../functions/tasks/engines.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { RoundInput } from '../../../functions/tasks/round-input.ts';
@@ -23,7 +24,7 @@ export type Bug = 'no count' | 'no early';
  * One task that waits twice, each time for several things of random kinds. People and systems send signals early, late, twice and several at once; each
  * process may die at each of its calls; the request of the stream may be lost. Returns what is wrong at the end.
  */
-export async function runSchedule(seed: number, bug?: Bug): Promise<string[]> {
+export async function runSchedule(seed: number, bug?: Bug, on: Engine = 'standard'): Promise<string[]> {
   const random = createRandom(`signals ${seed}`);
   const upTo = (most: number) => Math.floor(random.number() * (most + 1));
   const chance = (share: number) => random.number() < share;
@@ -31,7 +32,8 @@ export async function runSchedule(seed: number, bug?: Bug): Promise<string[]> {
   let now = T0;
   let calm = false;
   const engine = memoryEngine(() => now);
-  const task = { tool: 'x', ttl: 400 * MINUTE, timeout: 300 * MINUTE, accepts: [], legacy: false, hookKey: 'k' };
+  const times = { ttl: 400 * MINUTE, timeout: 300 * MINUTE };
+  const task = { tool: 'x', ...times, accepts: [], legacy: false, hookKey: 'k', engine: on };
   const made = create(newTaskKey({ kind: 'anonymous' }, T0), task, T0);
   engine.records.set(made);
   const wrong: string[] = [];
@@ -71,8 +73,8 @@ export async function runSchedule(seed: number, bug?: Bug): Promise<string[]> {
         }),
     },
     describe: (arn: string) => step(() => engine.describe(arn)),
-    toolEngine: () => 'standard' as const,
-    repeatable: new Set<string>(),
+    toolEngine: () => on,
+    repeatable: new Set(on === 'express' ? ['x'] : []),
     stateMachines: new Map<string, string>(),
     machineArnPrefix: MACHINES,
     log: () => {},
