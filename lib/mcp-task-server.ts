@@ -115,7 +115,7 @@ export class McpTaskServer extends ServerMetrics {
       results,
       storage,
     });
-    const { api, url } = mcpApi(this, {
+    const { api, url, openFiles } = mcpApi(this, {
       handler: this.endpoint,
       signals: signals.function,
       timeout,
@@ -189,6 +189,7 @@ export class McpTaskServer extends ServerMetrics {
       auth,
       maxTtl: settings.maxTtl,
       endpoint,
+      openFiles,
       reports,
       reconciler: this.reconciler,
       workflows: this.workflows,

@@ -29,6 +29,8 @@ export interface ToolRegistryProps {
   readonly maxTtl: number;
   readonly endpoint: Endpoint;
   readonly reconciler: Reconciler;
+  /** For tools with files. */
+  readonly openFiles: () => void;
   readonly reports: ReportPolicy;
   readonly workflows: Readonly<Record<Engine, ToolWorkflow>>;
   readonly alarms: ServerAlarms;
@@ -90,6 +92,7 @@ export class ToolRegistry extends Construct {
     }
     this.#addTask({ entry, handler }, run);
     this.#props.reports.allow(handler, entry.files);
+    if (entry.files) this.#props.openFiles();
   }
 
   #addStateMachine(entry: ToolEntry, stateMachine: IStateMachine): void {

@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   AuthorizationType,
+  type CfnStage,
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
@@ -37,6 +38,8 @@ export interface McpApiProps {
 
 export interface McpApi {
   readonly api: RestApi;
+  /** Serves the URLs of files. For the first tool that has some. */
+  readonly openFiles: () => void;
   /** The part before `/mcp` of the URL that clients use. */
   readonly url: string;
 }
@@ -68,6 +71,10 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   if (!(rateLimit > 0 && Number.isInteger(burstLimit) && burstLimit > 0)) {
     throw new Error('McpTaskServer: throttling: a rateLimit and a whole number as burstLimit, both above 0');
   }
+  const open = {
+    throttlingRateLimit: Math.min(rateLimit, OPEN_RATE.rateLimit),
+    throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
+  };
   const api = new RestApi(scope, 'Api', {
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
@@ -77,16 +84,7 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
       throttlingRateLimit: rateLimit,
       throttlingBurstLimit: burstLimit,
       methodOptions: Object.fromEntries(
-        [
-          ...SIGNAL_METHODS.map((method) => [SIGNALS, ...SIGNAL_PATH, method]),
-          ...FILE_METHODS.map((method) => [FILES, ...FILE_PATH, method]),
-        ].map((path) => [
-          `/${path.join('/')}`,
-          {
-            throttlingRateLimit: Math.min(rateLimit, OPEN_RATE.rateLimit),
-            throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
-          },
-        ]),
+        SIGNAL_METHODS.map((method) => [`/${[SIGNALS, ...SIGNAL_PATH, method].join('/')}`, open]),
       ),
       ...accessLog(scope, operation),
     },
@@ -118,10 +116,17 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   const toSignals = new LambdaIntegration(signals, { timeout: Duration.seconds(20), allowTestInvoke: false });
   // Others get 405.
   for (const method of [...SIGNAL_METHODS, 'ANY']) signal.addMethod(method, toSignals);
-  // The path is the key of a file, too. The endpoint has the key that opens it.
-  const file = FILE_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(FILES));
-  for (const method of FILE_METHODS) file.addMethod(method, integration);
-  return { api, url };
+  const openFiles = () => {
+    if (api.root.getResource(FILES) !== undefined) return;
+    // The path is the key of a file, too. The endpoint has the key that opens it.
+    const file = FILE_PATH.reduce((resource, part) => resource.addResource(part), api.root.addResource(FILES));
+    for (const method of FILE_METHODS) file.addMethod(method, integration);
+    const stage = api.deploymentStage.node.defaultChild as CfnStage;
+    const resourcePath = `/${['', FILES, ...FILE_PATH].join('~1')}`;
+    const settings = FILE_METHODS.map((httpMethod) => ({ httpMethod, resourcePath, ...open }));
+    stage.methodSettings = [...(stage.methodSettings as CfnStage.MethodSettingProperty[]), ...settings];
+  };
+  return { api, url, openFiles };
 }
 
 /** The line of a request. It has no text of a client or tool: only paths, and not `requestId`, which a client may set. */

@@ -36,13 +36,12 @@ function methods(template: Template) {
 }
 
 const SIGNALS = '/signals/{place}/{name}/{mac}';
-const FILES = '/files/{token}/{name}';
 
 describe('oauth', () => {
   const template = Template.fromStack(makeStack(protectedBy, { publicUrl }, ['ops:deploy']));
   const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-  test('only preflights, the metadata, and signals and files, whose URL is the key, are open', () => {
+  test('only preflights, the metadata, and signals, whose URL is the key, are open', () => {
     expect(methods(template)).toEqual(
       [
         [`GET ${WELL_KNOWN}`, 'NONE', 'MOCK'],
@@ -50,7 +49,6 @@ describe('oauth', () => {
         [`OPTIONS ${WELL_KNOWN}`, 'NONE', 'MOCK'],
         [`OPTIONS ${WELL_KNOWN}/mcp`, 'NONE', 'MOCK'],
         ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
-        ...['GET', 'HEAD'].map((verb) => [`${verb} ${FILES}`, 'NONE', 'AWS_PROXY']),
         ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
         ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((verb) => [`${verb} /mcp`, 'CUSTOM', 'AWS_PROXY']),
       ].sort(),
@@ -204,12 +202,11 @@ test('a scope that Auth.oauth() is given twice takes nothing away from a tool (G
   expect(neededScopes('t', ['mcp'], twice)).toBeUndefined();
 });
 
-test('iam: all but the preflight, signals and files is signed, and there is nothing of OAuth', () => {
+test('iam: all but the preflight and signals is signed, and there is nothing of OAuth', () => {
   const template = Template.fromStack(makeStack(Auth.iam()));
   expect(methods(template)).toEqual(
     [
       ...['ANY', 'GET', 'HEAD', 'POST'].map((verb) => [`${verb} ${SIGNALS}`, 'NONE', 'AWS_PROXY']),
-      ...['GET', 'HEAD'].map((verb) => [`${verb} ${FILES}`, 'NONE', 'AWS_PROXY']),
       ['OPTIONS /mcp', 'NONE', 'AWS_PROXY'],
       ...['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].map((v) => [`${v} /mcp`, 'AWS_IAM', 'AWS_PROXY']),
     ].sort(),
