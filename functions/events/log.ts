@@ -64,6 +64,8 @@ export interface LogContext extends ChainContext {
 const ATTEMPTS = 20;
 /** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
 const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
+/** The start of a subscription gives way to events: its client can make many, and then tries again. */
+const START = { attempts: 4, pause: 2_000 };
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
@@ -78,11 +80,12 @@ export function eventLog(context: LogContext): EventLog {
   const expiry = (at: number, times = 1) => Math.ceil((at + times * kept) / 1_000);
 
   async function append(owner: string, entry: LogEntry): Promise<number | undefined> {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const isStart = entry.start !== undefined;
+    for (let attempt = 0; attempt < (isStart ? START.attempts : ATTEMPTS); attempt++) {
       const head = await settled(owner);
       if (head === undefined) return undefined;
       const { last, recent } = head;
-      const name = entry.start === undefined ? shortName(entry.event) : '';
+      const name = isStart ? '' : shortName(entry.event);
       const before = name === '' ? -1 : recent.indexOf(name);
       if (before !== -1) return last - before;
       const next = {
@@ -95,7 +98,7 @@ export function eventLog(context: LogContext): EventLog {
         await settle(owner, next.last, entry);
         return next.last;
       }
-      await pause(longestPause(attempt));
+      await pause(isStart ? START.pause : longestPause(attempt));
     }
     throw new LogBusy('Other entries of this owner came first');
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { EventLog } from '../../../functions/events/log.ts';
 import { positionText } from '../../../functions/tasks/table/event-items.ts';
 import { DAY, Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
@@ -189,4 +190,20 @@ test('a message that SQS refuses keeps its event out of the log, until a repeat 
   expect((await items.entries(OWNER, 0, 9)).flatMap((entry) => entry.event ?? [])).toEqual([]);
   await writer().append(OWNER, event(1));
   expect(await got('sub')).toEqual(ids(1));
+});
+
+test('where others come first, a start gives way to events: it pauses longer, and ends sooner (H-21)', async () => {
+  const { writer, items } = eventsInMemory();
+  await writer().begin(OWNER);
+  items.advance = async () => false;
+  const pausesOf = async (entry: Parameters<EventLog['append']>[1]) => {
+    const pauses: number[] = [];
+    const log = writer(undefined, undefined, async (longest) => void pauses.push(longest));
+    await expect(log.append(OWNER, entry)).rejects.toMatchObject({ name: 'LogBusy', data: { reason: 'Unavailable' } });
+    return pauses;
+  };
+  const start = { id: 'sub', createdAt: START, after: 0, since: 0 };
+  expect(await pausesOf({ at: START, start })).toEqual(Array(4).fill(2_000));
+  const pauses = await pausesOf(event(1));
+  expect([pauses.length, pauses[0], Math.max(...pauses)]).toEqual([20, 20, 2_000]);
 });
