@@ -192,7 +192,7 @@ test('a message that SQS refuses keeps its event out of the log, until a repeat 
   expect(await got('sub')).toEqual(ids(1));
 });
 
-test('where others come first, a start gives way to events: it pauses longer, and ends sooner (H-21)', async () => {
+test('a start gives way to events: it pauses longer, and ends sooner (H-21)', async () => {
   const { writer, items } = eventsInMemory();
   await writer().begin(OWNER);
   items.advance = async () => false;
