@@ -27,9 +27,9 @@ test('the verbs find it from the folder of the project and below, and only as it
   expect(printed_.join('')).toContain("No 'mcp-task-server dev' runs in this folder");
 });
 
-test('an app with a network, a user pool and a topic starts, and lists what it leaves alone', () => {
+test('an app with a network and a user pool starts, and lists what it leaves alone', () => {
   const services = Object.fromEntries(session().leftAlone);
-  expect(services).toEqual({ 'AWS::EC2': 17, 'AWS::Cognito': 1, 'AWS::SNS': 1 });
+  expect(services).toEqual({ 'AWS::EC2': 17, 'AWS::Cognito': 1 });
 });
 
 test('with --strict the same app is refused, each resource by name', async () => {

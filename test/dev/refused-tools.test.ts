@@ -17,8 +17,8 @@ function machine(id, state, substitutions) {
 const Resource = 'arn:aws:states:::ecs:runTask.sync';
 server.addTool('approve', { ...asked, stateMachine: machine('Approve', { Resource }) });
 const TopicArn = '\${Topic}';
-const publish = { Resource: 'arn:aws:states:::sns:publish', Arguments: { TopicArn, Message: 'm' } };
-server.addTool('notify', { ...asked, stateMachine: machine('Notify', publish, { Topic: topic.topicArn }) });
+const submit = { Resource: 'arn:aws:states:::batch:submitJob', Arguments: { TopicArn } };
+server.addTool('notify', { ...asked, stateMachine: machine('Notify', submit, { Topic: topic.topicArn }) });
 
 const page = new ToolFunction(stack, 'Page', { entry: 'hello.ts' });
 const URL = page.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url;
@@ -41,7 +41,7 @@ const REASONS = {
   mail: /does not know AuthType "AWS_IAM" of AWS::Lambda::Url \(.*Page\/FunctionUrl\/Resource\)/,
   mail_later: /does not know AuthType "AWS_IAM" of AWS::Lambda::Url/,
   report: /Shop\/Report\/Resource\) names AWS::ApiGateway::\w+ \(stack Shop, Other/,
-  notify: /state machine 'Shop-Notify\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::sns:publish'/,
+  notify: /state machine 'Shop-Notify\w+', state 'The state', field 'Resource': .* 'arn:aws:states:::batch:submitJob'/,
   theirs: /its function or state machine is not in the stack of the server/,
 };
 
