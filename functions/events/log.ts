@@ -64,8 +64,8 @@ export interface LogContext extends ChainContext {
 const ATTEMPTS = 20;
 /** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
 const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
-/** The start of a subscription gives way to events: its client can make many, and then tries again. */
-const START = { attempts: 4, pause: 2_000 };
+/** The start of a subscription gives way to events: its client can make many, and then tries again. Times are in ms. */
+const START = { attempts: 8, pause: 1_000, apart: 200 };
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
@@ -84,18 +84,23 @@ export function eventLog(context: LogContext): EventLog {
     for (let attempt = 0; attempt < (isStart ? START.attempts : ATTEMPTS); attempt++) {
       const head = await settled(owner);
       if (head === undefined) return undefined;
-      const { last, recent } = head;
+      const { last, recent, pending: latest } = head;
+      if (isStart && latest?.start !== undefined && now() < latest.at + START.apart) {
+        await pause(START.pause);
+        continue;
+      }
       const name = isStart ? '' : shortName(entry.event);
       const before = name === '' ? -1 : recent.indexOf(name);
       if (before !== -1) return last - before;
+      const pending = isStart ? { ...entry, at: now() } : entry;
       const next = {
         last: last + 1,
-        pending: entry,
+        pending,
         recent: [name, ...recent].slice(0, limits.mcpEvents.recent),
         expiresAt: expiry(now(), KEPT_HEADS),
       };
       if (await items.advance(owner, last, next)) {
-        await settle(owner, next.last, entry);
+        await settle(owner, next.last, pending);
         return next.last;
       }
       await pause(isStart ? START.pause : longestPause(attempt));

@@ -203,7 +203,25 @@ test('a start gives way to events: it pauses longer, and ends sooner (H-21)', as
     return pauses;
   };
   const start = { id: 'sub', createdAt: START, after: 0, since: 0 };
-  expect(await pausesOf({ at: START, start })).toEqual(Array(4).fill(2_000));
+  expect(await pausesOf({ at: START, start })).toEqual(Array(8).fill(1_000));
   const pauses = await pausesOf(event(1));
   expect([pauses.length, pauses[0], Math.max(...pauses)]).toEqual([20, 20, 2_000]);
+});
+
+test('a start waits until another one is 200 ms old, or an event came behind it (H-21)', async () => {
+  const { writer, items, clock } = eventsInMemory();
+  const begin = async (id: string, moves: number) => {
+    let paused = 0;
+    const log = writer(undefined, undefined, async () => {
+      clock.now += moves;
+      paused++;
+    });
+    await log.append(OWNER, { at: clock.now, start: { id, createdAt: START, after: 0, since: 0 } });
+    return paused;
+  };
+  await writer().begin(OWNER);
+  expect([await begin('a', 0), await begin('b', 50), await begin('c', 100)]).toEqual([0, 4, 2]);
+  await writer().append(OWNER, event(1));
+  expect(await begin('d', 0)).toBe(0);
+  expect(await items.entries(OWNER, 0, 9)).toHaveLength(5);
 });

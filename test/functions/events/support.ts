@@ -55,7 +55,9 @@ export function eventsInMemory(kept = DAY) {
   const writer = (
     dieAt = Number.POSITIVE_INFINITY,
     between: () => Promise<void> = async () => {},
-    pause: (longest: number) => Promise<void> = async () => {},
+    pause: (longest: number) => Promise<void> = async () => {
+      clock.now += 50;
+    },
   ) => {
     let step = 0;
     const counted = async <T>(run: () => Promise<T>): Promise<T> => {
@@ -84,9 +86,10 @@ export function eventsInMemory(kept = DAY) {
       ...{ secrets: ['whsec_1'], createdAt: clock.now, refreshBefore: clock.now + DAY, expiresAt: 1 },
       ...{ deliveredTo: positionText(last), lastMatched: more.deliveredTo ?? positionText(last), ...more },
     };
-    await items.createSubscription(OWNER, subscription, clock.now);
+    const isNew = await items.createSubscription(OWNER, subscription, clock.now);
+    const { createdAt } = (!isNew && (await items.subscription(OWNER, id))) || subscription;
     const { since = 0, event } = begun;
-    const start = { id, createdAt: subscription.createdAt, after: Number(subscription.deliveredTo), since };
+    const start = { id, createdAt, after: Number(subscription.deliveredTo), since };
     await log.append(OWNER, { at: clock.now, start, ...(event && { event }) });
     return subscription;
   }
