@@ -112,7 +112,7 @@ describe('objects', () => {
     ['the bucket itself', 'GET', '/', '', {}, 501, 'NotImplemented'],
     ['a part of no upload', 'PUT', '/k?partNumber=1&uploadId=2', 'x', {}, 404, 'NoSuchUpload'],
     ['a part of an object', 'GET', '/k?partNumber=1', '', {}, 501, 'NotImplemented'],
-    ['a condition', 'PUT', '/k', 'x', { 'if-none-match': '*' }, 501, 'NotImplemented'],
+    ['a condition', 'PUT', '/k', 'x', { 'if-match': '*' }, 501, 'NotImplemented'],
     ['metadata', 'PUT', '/k', 'x', { 'x-amz-meta-a': 'b' }, 501, 'NotImplemented'],
     ['a copy', 'PUT', '/k', '', { 'x-amz-copy-source': '/named/k' }, 501, 'NotImplemented'],
     ['a streamed body', 'PUT', '/k', 'x', { 'x-amz-content-sha256': 'STREAMING-X' }, 501, 'NotImplemented'],

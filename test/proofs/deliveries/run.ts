@@ -175,7 +175,15 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   }
 
   const subscribers = createSubscribers({ time, calls, items, log, receivers });
-  await subscribers.begin(logOf(real, sendNow), real);
+  // They begin one after the other before the schedule does: its clock stands still.
+  let before = T0 - 60 * SECOND;
+  const pauseBefore = async (longest: number) => {
+    before += longest;
+  };
+  await subscribers.begin(
+    eventLog({ items: real, now: () => before, kept: 30 * DAY, send: sendNow, pause: pauseBefore }),
+    real,
+  );
   for (let lane = 0; lane < plan.lanes; lane++) void tell(lane);
   void subscribers.live();
   await time.runTo(T0 + 16 * DAY);

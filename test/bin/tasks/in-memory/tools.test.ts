@@ -21,10 +21,17 @@ test('the tools, their words and their inputs are as in tools.txt', async () => 
 
 describe('the tools for operators', () => {
   test('change tasks only where writes are allowed', () => {
-    const reading = ['list_tasks', 'show_task', 'explain_task', 'task_logs'];
+    const reading = ['list_tasks', 'show_task', 'explain_task', 'task_logs', 'list_subscriptions'];
     expect(names(false)).toEqual(reading);
-    expect(names(true)).toEqual([...reading, 'cancel_task', 'fail_task', 'answer_task', 'rerun_task']);
-    expect(toolsFor(ALL).filter(({ writes }) => writes)).toHaveLength(4);
+    expect(names(true)).toEqual([
+      ...reading,
+      'cancel_task',
+      'fail_task',
+      'answer_task',
+      'rerun_task',
+      'end_subscription',
+    ]);
+    expect(toolsFor(ALL).filter(({ writes }) => writes)).toHaveLength(5);
   });
 
   test('list by each filter', async () => {
