@@ -11,6 +11,7 @@ const LONG = [
   'test/cloud/{idempotency,journal,machine-outputs,options,python,tool-runs}.test.ts',
   'test/contract/store.test.ts',
   'test/functions/reconciler/sleepers.test.ts',
+  'test/functions/{decisions/decisions,engine/signal-schedules}.test.ts',
   'test/docs/{api,readme,writing-tools}.test.ts',
   'test/requirements/titles.test.ts',
   'test/stack/{bundles/**/,}{nag,bundle*,budget,parts}.test.ts',
