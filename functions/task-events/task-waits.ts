@@ -2,19 +2,10 @@ import type { RunKey } from '../tasks/table/run-items.ts';
 import { signalUrl } from '../tasks/waits/signal-url.ts';
 import { waitsOf } from '../tasks/waits/waits.ts';
 import type { TaskChange } from './changes.ts';
-import { SOURCE } from './status-change.ts';
+import { SOURCE, type TaskStatusChange } from './status-change.ts';
 
 /** The detail of a `Task Waits` on EventBridge: docs/events.md. */
-export interface TaskWaits {
-  readonly version: '1';
-  /** The same id for every delivery: drop an event whose id you know. */
-  readonly id: string;
-  /** The name of the server. */
-  readonly server: string;
-  readonly taskId: string;
-  /** A hash of the caller. Left out for a task of an anonymous caller without a session. */
-  readonly owner?: string | undefined;
-  readonly tool: string;
+export interface TaskWaits extends Pick<TaskStatusChange, 'version' | 'id' | 'server' | 'taskId' | 'owner' | 'tool'> {
   /** The name of the wait, as its tool gave it. */
   readonly wait: string;
   /** Opens the page with the question. Who has it can answer. */
