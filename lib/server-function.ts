@@ -1,5 +1,5 @@
 import type { Duration } from 'aws-cdk-lib';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IRole, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   type Code,
@@ -43,18 +43,23 @@ export function serverFunction(
   return handler;
 }
 
-/**
- * Makes a role of an AWS service. CDK makes a function depend on its role and on its policies; the reference to the role
- * is a dependency already, which cfn-lint reports (W3005), so the policies are left.
- */
+/** Makes a role of an AWS service, as `waitForPolicies` leaves it. */
 export function roleOf(service: 'lambda' | 'states', scope: Construct, id: string): Role {
   const role = new Role(scope, id, { assumedBy: new ServicePrincipal(`${service}.amazonaws.com`) });
+  waitForPolicies(role);
+  return role;
+}
+
+/**
+ * CDK makes a function or state machine depend on its role and on the policies of the role. The reference to the role is a
+ * dependency already, which cfn-lint reports (W3005), so the policies are left.
+ */
+export function waitForPolicies(role: IRole): void {
   Dependable.implement(role, {
     get dependencyRoots() {
       return role.node.children.filter((part) => part !== role.node.defaultChild);
     },
   });
-  return role;
 }
 
 /** Gives the role of a function these actions on one resource. */

@@ -9,6 +9,7 @@ import type { ServerAlarms } from './monitoring/alarms.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import type { MarkedTool } from './operators/server-mark.ts';
 import type { Reconciler } from './reconciler.ts';
+import { waitForPolicies } from './server-function.ts';
 import { enginesOf, warnOfEngine } from './tools/engine.ts';
 import { warnOfRetries } from './tools/machine-retries.ts';
 import type { ReportPolicy } from './tools/report-policy.ts';
@@ -67,7 +68,11 @@ export class ToolRegistry extends Construct {
       this.marked.push({ entry, handler: props.handler });
     } else this.#addFunction(entry, props.handler);
     if (props.handler !== undefined) alarms.addTool(props.handler);
-    return new Tool(this.#scopeOf(name), 'Tool', name, props, published);
+    const tool = new Tool(this.#scopeOf(name), 'Tool', name, props, published);
+    const { role } = tool;
+    // Only a role that CDK has made, within the function or state machine. What else depends on another one is not known.
+    if (role && role.node.scope === (props.handler ?? props.stateMachine)) waitForPolicies(role);
+    return tool;
   }
 
   addFile(name: string, file: string, props: ToolFileProps): Tool & { readonly function: ToolFunction } {

@@ -1,5 +1,6 @@
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
@@ -53,14 +54,25 @@ describe('the template', () => {
     }
   });
 
-  test('a function and a workflow depend on the policies of their role, and refer to it', () => {
+  test('functions and machines depend on the policies of a role of ours or CDK, and refer to it', () => {
+    const stack = new Stack(new App(), 'S');
+    const server = new McpTaskServer(stack, 'Server', { auth: Auth.anonymous() });
+    const role = new Role(stack, 'AuthorsRole', { assumedBy: new ServicePrincipal('states.amazonaws.com') });
+    const tool = { description: 'd', inputSchema: schema, taskSupport: 'required' } as const;
+    server.addTool('function', { ...tool, handler: inlineFunction(stack) });
+    for (const [id, props] of Object.entries({ Cdk: {}, Own: { role } })) {
+      const definitionBody = DefinitionBody.fromString('{}');
+      const stateMachine = new StateMachine(stack, id, { definitionBody, tracingEnabled: true, ...props });
+      server.addTool(id, { ...tool, stateMachine });
+    }
     const all = Object.values(
-      template.toJSON().Resources as Record<string, { DependsOn?: string[]; Properties?: object }>,
+      Template.fromStack(stack).toJSON().Resources as Record<string, { DependsOn?: string[]; Properties?: object }>,
     );
     const withRole = all.filter(({ Properties = {} }) => JSON.stringify(Properties).includes('"Role'));
-    const depends = withRole.flatMap(({ DependsOn }) => DependsOn ?? []);
-    expect(depends.filter((id) => id.includes('RoleDefaultPolicy')).length).toBeGreaterThan(6);
-    expect(depends.filter((id) => /^Server.*Role[0-9A-F]{8}$/.test(id))).toEqual([]);
+    const depends = withRole.flatMap(({ DependsOn }) => DependsOn ?? []).map((id) => id.replace(/[0-9A-F]{8}$/, ''));
+    expect(depends.filter((id) => id.endsWith('RoleDefaultPolicy')).length).toBeGreaterThan(8);
+    expect(depends).toContain('CdkRoleDefaultPolicy');
+    expect(depends.filter((id) => id.endsWith('Role'))).toEqual(['AuthorsRole']);
   });
 
   test('no state calls Lambda by an SDK integration, which ends after about 60 s', () => {
