@@ -26,8 +26,6 @@ export interface EventLog {
   begin(owner: string): Promise<LogHead>;
   /** As many entries after a position, in order. Makes the log if there is none. */
   read(owner: string, position: number, most: number): Promise<LogPage>;
-  /** The events that a subscription from this position gets from before it, and whether it misses others. */
-  missed(owner: string, from: Missed): Promise<{ readonly events: readonly PlacedFacts[]; readonly all: boolean }>;
   /** Sends what a subscription waits for, if the message for it may be lost, or its writer has died. */
   readonly revive: Chain['revive'];
 }
@@ -38,19 +36,6 @@ export interface LogPage {
   readonly after: number;
   /** The log does not have all entries after the position asked for. */
   readonly truncated: boolean;
-}
-
-export interface Missed {
-  readonly after: number;
-  /** @default the end of the log */
-  readonly before?: number;
-  /** Older ones are left out. In ms since the epoch. */
-  readonly since: number;
-  readonly filter: Filter;
-}
-
-export interface PlacedFacts extends EventFacts {
-  readonly position: number;
 }
 
 export interface LogContext extends ChainContext {
@@ -149,7 +134,7 @@ export function eventLog(context: LogContext): EventLog {
     const subscription = await items.subscription(owner, id);
     // It was ended, or ended and begun again, since this entry was made.
     if (subscription?.createdAt !== createdAt) return;
-    const { events } = await missed(owner, { after, before: position, since, filter: subscription });
+    const { events, all } = await missed(owner, subscription, { after, before: position, since });
     // It may have come into the log since the subscription began.
     const isMissed = events.some(({ eventId }) => eventId === event?.eventId);
     const startEvent = isMissed ? '' : (event?.eventId ?? '');
@@ -158,6 +143,7 @@ export function eventLog(context: LogContext): EventLog {
       started: positionText(position),
       startEvent,
       since,
+      truncated: subscription.truncated || !all,
       deliveredTo: positionText((its[0] ?? after + 1) - 1),
       lastMatched: positionText(its.at(-1) ?? after),
     });
@@ -165,8 +151,13 @@ export function eventLog(context: LogContext): EventLog {
     if (begun?.started === positionText(position)) await goOn(owner, begun);
   }
 
-  async function missed(owner: string, { after, before = Number.POSITIVE_INFINITY, since, filter }: Missed) {
-    const events: PlacedFacts[] = [];
+  /** The events between two positions that a subscription gets, and whether it misses others: those before `since`. */
+  async function missed(
+    owner: string,
+    filter: Filter,
+    { after, before, since }: { readonly after: number; readonly before: number; readonly since: number },
+  ) {
+    const events: (EventFacts & { readonly position: number })[] = [];
     let old = 0;
     for (let from = after; from + 1 < before; ) {
       const page = await items.entries(owner, from, limits.mcpEvents.replay);
@@ -198,7 +189,6 @@ export function eventLog(context: LogContext): EventLog {
   return {
     append,
     begin,
-    missed,
     async revive(owner, subscription) {
       await settled(owner);
       await revive(owner, subscription);

@@ -1,4 +1,4 @@
-import { positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
+import { type NewSubscription, positionText } from '../tasks/table/event-items.ts';
 import { type ChainContext, chain } from './chain.ts';
 import { occurrenceOf } from './occurrence.ts';
 import type { DeliveryError, EventName, EventsStore, Subscription } from './ports.ts';
@@ -9,8 +9,9 @@ export function eventsStore(context: ChainContext): EventsStore {
   const { goOn } = chain(context);
   return {
     async subscription(ownerKey, id) {
-      const stored = await items.subscription(ownerKey, id);
-      return stored && stored.refreshBefore > now() ? subscriptionOf(ownerKey, stored, now()) : undefined;
+      const [stored, url] = await Promise.all([items.subscription(ownerKey, id), items.url(ownerKey, id)]);
+      if (stored === undefined || url === undefined || stored.refreshBefore <= now()) return undefined;
+      return subscriptionOf(ownerKey, { ...stored, url }, now());
     },
     async occurrence(ownerKey, text) {
       const position = Number(text);
@@ -34,7 +35,7 @@ export function eventsStore(context: ChainContext): EventsStore {
   }
 }
 
-function subscriptionOf(ownerKey: string, stored: StoredSubscription, now: number): Subscription {
+function subscriptionOf(ownerKey: string, stored: NewSubscription, now: number): Subscription {
   const { id, createdAt, name, url, secrets, secretUntil = 0, refreshBefore, scopes, deliveredTo } = stored;
   const { arguments: args, failedSince, lastError, lastDeliveryAt } = stored;
   return {

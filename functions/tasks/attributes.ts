@@ -21,10 +21,12 @@ export const SORT_KEYS = {
   refused: '#refused',
   /** In a partition of its own: which task a place of links is of. */
   task: '#task',
-  /** These four are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
+  /** These five are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
   eventHead: '#sub',
   /** With the id of the subscription behind it. */
   subscription: '#sub#',
+  /** With the id of the subscription behind it: where that goes. */
+  url: '#url#',
   /** With the position behind it. */
   event: '#event#',
   seen: '#seen',
@@ -44,7 +46,7 @@ export const PROGRESS_PARTITION = 'progress#';
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
 /** The log of an owner's events, and its subscriptions (`table/event-items.ts`). */
 export const EVENTS_PARTITION = 'events#';
-/** What deciders of deliveries read of a subscription: not where it goes, and no secret. */
+/** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'taskId',
   'createdAt',

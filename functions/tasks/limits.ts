@@ -189,7 +189,7 @@ export const limits = {
     /** How long a secret still signs after another one has replaced it. */
     oldSecret: 1 * HOUR,
     /** A new subscription looks so far back in the log of its owner, in entries. */
-    replay: 500,
+    replay: 300,
     /** Entries of the log that one poll reads. */
     poll: 100,
     /** When a client is asked to poll again. */

@@ -5,7 +5,12 @@ import { positionOf } from '../../events/store.ts';
 import { summaryOf } from '../../events/summary.ts';
 import { InvalidParams, TooManyStreams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { type LogEntry, positionText, type StoredSubscription } from '../../tasks/table/event-items.ts';
+import {
+  type LogEntry,
+  type NewSubscription,
+  positionText,
+  type StoredSubscription,
+} from '../../tasks/table/event-items.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { readTask } from '../read/read.ts';
 import { openStream } from '../stream/held.ts';
@@ -78,7 +83,7 @@ interface Outside {
 async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside) {
   const { events, server } = outside;
   const { owner, name, arguments: args, scopes } = asked;
-  const { url, secret, refreshBefore, cursor, since } = wanted;
+  const { url, secret, refreshBefore, cursor } = wanted;
   const { log, items } = events;
   // The turn of the client in which it subscribes goes on.
   await events.seen(owner);
@@ -86,9 +91,8 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
   const page = await log.read(owner, cursor === null ? last : positionOf(cursor), 1);
   // However long the log is, a request reads its end only.
   const after = Math.max(page.after, last - limits.mcpEvents.replay);
-  const truncated = page.truncated || after > page.after;
   const createdAt = server.now();
-  const subscription: StoredSubscription = {
+  const subscription: NewSubscription = {
     id,
     createdAt,
     name,
@@ -99,6 +103,7 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
     refreshBefore,
     deliveredTo: positionText(after),
     lastMatched: positionText(after),
+    truncated: page.truncated || after > page.after,
     expiresAt: Math.ceil(refreshBefore / 1_000),
   };
   if (!(await items.createSubscription(owner, subscription, createdAt))) {
@@ -107,11 +112,20 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
     if (first === undefined) throw new InvalidParams(ENDED);
     return refresh(first, asked, wanted, outside);
   }
-  const { all } = await log.missed(owner, { after, since, filter: subscription });
-  const before = cursor === null || truncated ? await happened(asked, outside) : {};
-  await log.append(owner, { at: createdAt, start: { id, createdAt, after, since }, ...before });
+  return start(subscription, asked, wanted, outside);
+}
+
+/** Gives it a start in the log, which says what it misses. */
+async function start(subscription: StoredSubscription, asked: Asked, { cursor, since }: Wanted, outside: Outside) {
+  const { events, server } = outside;
+  const { id, createdAt, deliveredTo } = subscription;
+  const before = cursor === null || subscription.truncated ? await happened(asked, outside) : {};
+  const first = { id, createdAt, after: positionOf(deliveredTo), since };
+  await events.log.append(asked.owner, { at: server.now(), start: first, ...before });
   server.audit('subscribed', auditedFacts(asked, id));
-  return answer(subscription, truncated || !all);
+  const started = await events.items.subscription(asked.owner, id);
+  if (started === undefined) throw new InvalidParams(ENDED);
+  return answer({ ...started, deliveredTo }, started.truncated);
 }
 
 /** The event of a task that has ended before, or asks: a client may subscribe after it created the task. */
@@ -128,12 +142,13 @@ async function happened(asked: Asked, { call, server }: Outside): Promise<Pick<L
 /** While a subscription lives, its cursor counts for nothing: it gets all events in their order. */
 async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted, outside: Outside) {
   const { events, server } = outside;
-  const { id, createdAt, secrets, deliveredTo, started, lastDeliveryAt, lastError, failedSince } = before;
-  const { secret, refreshBefore } = wanted;
+  const { id, createdAt, secrets, started, lastDeliveryAt, lastError, failedSince } = before;
+  const { url, secret, refreshBefore } = wanted;
   const now = server.now();
   const isNew = secret !== secrets[0];
   const hasOthers = sorted(asked.scopes) !== sorted(before.scopes);
   const others = [...(isNew ? ['secret' as const] : []), ...(hasOthers ? ['scopes' as const] : [])];
+  await events.items.keepUrl(asked.owner, id, url, now);
   const changed = await events.items.changeSubscription(asked.owner, id, createdAt, {
     refreshBefore,
     scopes: asked.scopes,
@@ -142,16 +157,10 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   });
   if (!changed) throw new InvalidParams(ENDED);
   await events.log.begin(asked.owner);
-  if (started === undefined) {
-    // The request that began it has died before its start.
-    const start = { id, createdAt, after: positionOf(deliveredTo), since: wanted.since };
-    const told = wanted.cursor === null ? await happened(asked, outside) : {};
-    await events.log.append(asked.owner, { at: now, start, ...told });
-    server.audit('subscribed', auditedFacts(asked, id));
-  } else {
-    if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
-    await events.log.revive(asked.owner, { ...before, scopes: asked.scopes });
-  }
+  // The request that began it may have died before its start.
+  if (started === undefined) return start(before, asked, wanted, outside);
+  if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
+  await events.log.revive(asked.owner, { ...before, scopes: asked.scopes });
   const deliveryStatus = {
     active: true,
     lastDeliveryAt: lastDeliveryAt === undefined ? null : dateTime(lastDeliveryAt),

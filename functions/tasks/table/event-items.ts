@@ -1,11 +1,12 @@
 import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../aws/dynamodb.ts';
+import { DAY, limits } from '../limits.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * The items of MCP Events: in a partition for each owner the head of its log, the entries, the subscriptions, and when the owner
- * was seen last. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the epoch,
- * but `expiresAt`.
+ * The items of MCP Events: in a partition for each owner the head of its log, the entries, the subscriptions, their URLs, and when
+ * the owner was seen last. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the
+ * epoch, but `expiresAt`.
  */
 export interface EventItems {
   /** Undefined: nothing of the owner listens, or ever did. */
@@ -20,10 +21,14 @@ export interface EventItems {
   /** Entries after a position, in order: as many, or a megabyte of them. */
   entries(owner: string, after: number, most: number): Promise<readonly PlacedEntry[]>;
   subscription(owner: string, id: string): Promise<StoredSubscription | undefined>;
-  /** All of the owner: without their secrets, and where they go. */
+  /** Where a subscription goes. Its id is made of the URL, too, so no other URL is ever here. */
+  url(owner: string, id: string): Promise<string | undefined>;
+  /** Keeps the URL for as long as a subscription may be granted now. */
+  keepUrl(owner: string, id: string, url: string, now: number): Promise<void>;
+  /** All of the owner, without their secrets. Their URLs lie apart, as each event and each new subscription reads all of them. */
   matched(owner: string): Promise<readonly MatchedSubscription[]>;
-  /** False if there is a live one. */
-  createSubscription(owner: string, subscription: StoredSubscription, now: number): Promise<boolean>;
+  /** Keeps its URL first. False if there is a live one. */
+  createSubscription(owner: string, subscription: NewSubscription, now: number): Promise<boolean>;
   /** Sets these attributes, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
   /** Ends it at once, so that many that begin and end make no read of the others long. False: it is not there. */
@@ -108,7 +113,6 @@ export interface MatchedSubscription {
 }
 
 export interface StoredSubscription extends MatchedSubscription {
-  readonly url: string;
   /** Newest first. */
   readonly secrets: readonly string[];
   /** Until when the second one signs. */
@@ -121,6 +125,8 @@ export interface StoredSubscription extends MatchedSubscription {
   readonly matchedBefore?: string;
   /** It gets no older events from before its start. */
   readonly since?: number;
+  /** Not all that it asked for from before its start is there. */
+  readonly truncated: boolean;
   readonly failedSince?: number | undefined;
   readonly lastError?: string | undefined;
   readonly lastDeliveryAt?: number | undefined;
@@ -130,8 +136,10 @@ export interface StoredSubscription extends MatchedSubscription {
   readonly expiresAt: number;
 }
 
+export type NewSubscription = StoredSubscription & { readonly url: string };
+
 export type FirstEvents = Required<
-  Pick<StoredSubscription, 'started' | 'startEvent' | 'since' | 'deliveredTo' | 'lastMatched'>
+  Pick<StoredSubscription, 'started' | 'startEvent' | 'since' | 'truncated' | 'deliveredTo' | 'lastMatched'>
 >;
 
 /** A position as clients and messages have it. It sorts like the number. */
@@ -151,6 +159,8 @@ const setting = (values: object) =>
   `SET ${Object.keys(values)
     .map((name) => `#${name} = :${name}`)
     .join(', ')}`;
+/** Longer than any grant. */
+const URL_KEPT = limits.mcpEvents.ttl.max + DAY;
 const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
@@ -158,10 +168,14 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
   const entryKey = (owner: string, position: number) => keyOf(owner, SORT_KEYS.event + positionText(position));
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
+  const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
   const put = async (item: PutInput['Item'], more: Partial<PutInput> = {}) =>
     (await ifConditionHolds(db.put({ TableName: table, Item: item, ...more }))) !== undefined;
   const update = (key: ReturnType<typeof keyOf>, more: ReturnType<typeof given>, ReturnValues: 'NONE' | 'ALL_NEW') =>
     ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues, ...more }));
+  async function keepUrl(owner: string, id: string, url: string, now: number): Promise<void> {
+    await put({ ...urlKey(owner, id), url, expiresAt: Math.ceil((now + URL_KEPT) / 1_000) });
+  }
   /** A write on a condition, and the item after it, or as it is if the condition does not hold. */
   async function move(owner: string, { id, createdAt }: Begun, values: object, condition: string, set: string) {
     const key = keyOf(owner, SORT_KEYS.subscription + id);
@@ -218,6 +232,8 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const item = await get(keyOf(owner, SORT_KEYS.subscription + id));
       return item && ({ ...withoutKey(item), id } as unknown as StoredSubscription);
     },
+    url: async (owner, id) => (await get(urlKey(owner, id)))?.url as string | undefined,
+    keepUrl,
     async matched(owner) {
       const query: QueryInput = {
         TableName: table,
@@ -239,11 +255,13 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       } while (start !== undefined);
       return found;
     },
-    createSubscription: (owner, { id, ...subscription }, now) =>
-      put(
+    async createSubscription(owner, { id, url, ...subscription }, now) {
+      await keepUrl(owner, id, url, now);
+      return put(
         { ...keyOf(owner, SORT_KEYS.subscription + id), ...subscription },
         given({ now }, 'attribute_not_exists(taskId) OR #refreshBefore <= :now'),
-      ),
+      );
+    },
     async changeSubscription(owner, id, createdAt, set) {
       const more = given({ createdAt, ...set }, '#createdAt = :createdAt', setting(set));
       return (await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE')) !== undefined;

@@ -9,8 +9,8 @@ import {
   type EventFacts,
   type EventItems,
   eventItems,
+  type NewSubscription,
   positionText,
-  type StoredSubscription,
 } from '../../../functions/tasks/table/event-items.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
@@ -76,15 +76,16 @@ export function eventsInMemory(kept = DAY) {
   };
   async function subscribe(
     id: string,
-    more: Partial<StoredSubscription> = {},
+    more: Partial<NewSubscription> = {},
     log = writer(),
     begun: { since?: number; event?: EventFacts } = {},
   ) {
     const { last } = await log.begin(OWNER);
-    const subscription: StoredSubscription = {
+    const subscription: NewSubscription = {
       ...{ id, name: 'task.finished', arguments: {}, scopes: [], url: 'https://a.example/hook' },
       ...{ secrets: ['whsec_1'], createdAt: clock.now, refreshBefore: clock.now + DAY, expiresAt: 1 },
-      ...{ deliveredTo: positionText(last), lastMatched: more.deliveredTo ?? positionText(last), ...more },
+      ...{ deliveredTo: positionText(last), lastMatched: more.deliveredTo ?? positionText(last) },
+      ...{ truncated: false, ...more },
     };
     const isNew = await items.createSubscription(OWNER, subscription, clock.now);
     const { createdAt } = (!isNew && (await items.subscription(OWNER, id))) || subscription;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -56,10 +57,13 @@ export async function eventCosts(cloud: Cloud, logged: () => number): Promise<Ma
     await ask('tasks/cancel', { taskId });
     await receiver.until(1);
 
-    // As many live ones as there may be, but for one.
+    // As many live ones as there may be, but for one, with all that one may have.
     const [subscription] = await itemsOf('#sub#');
     const clones = Array.from({ length: limits.mcpEvents.subscriptions - 2 }, (_, n) => ({
-      ...{ ...subscription, arguments: { taskId, tool: 'ask', status: 'cancelled' } },
+      ...{ ...subscription, arguments: { taskId, tool: 'x'.repeat(64), status: 'cancelled' } },
+      ...{ secrets: Array(2).fill(`whsec_${randomBytes(64).toString('base64')}`), secretUntil: 1_795_344_072_481 },
+      ...{ matchedBefore: subscription?.lastMatched, startEvent: `evt_${'x'.repeat(26)}` },
+      ...{ failedSince: 1_795_344_072_481, lastError: 'connection_refused', lastDeliveryAt: 1_795_344_072_481 },
       taskId: `#sub#sub_${String(n).padStart(32, '0')}`,
     }));
     await write(clones);

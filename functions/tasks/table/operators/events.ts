@@ -51,8 +51,12 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
 
   return {
     async subscriptions(owner, withUrl) {
-      const attributes = [...SUBSCRIPTION_SHOWN, ...(withUrl ? ['url'] : [])];
-      return (await all(owner, SORT_KEYS.subscription, attributes)) as unknown as SubscriptionRead[];
+      const [found, urls] = await Promise.all([
+        all(owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN),
+        withUrl ? all(owner, SORT_KEYS.url, ['taskId', 'url']) : [],
+      ]);
+      const byId = new Map(urls.map((one) => [one.id, one]));
+      return found.map((one) => ({ ...byId.get(one.id), ...one })) as unknown as SubscriptionRead[];
     },
     async told(owner, taskId) {
       const entries = await all(owner, SORT_KEYS.event, ['taskId', 'event'], { taskId });

@@ -50,7 +50,7 @@ test('refused or lapsed has no such line, and one begun by halves when it starts
   const { started, ...stored } = (await items.subscription(OWNER, again.id)) ?? {};
   expect(started).toBeDefined();
   await items.endSubscription(OWNER, { id: again.id, createdAt: clock.now });
-  await items.createSubscription(OWNER, stored as StoredSubscription, clock.now);
+  await items.createSubscription(OWNER, { ...(stored as StoredSubscription), url: URL_ }, clock.now);
   await call('events/subscribe', subscription({}, { url: URL_ }));
   expect(audited.slice(1).map((line) => JSON.parse(line).action)).toEqual(['subscribed', 'subscribed']);
 });

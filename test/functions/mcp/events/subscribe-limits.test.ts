@@ -8,7 +8,15 @@ const MOST = limits.mcpEvents.subscriptions;
 
 test('an owner has 100 live subscriptions at most; one that lapsed makes room (H-06)', async () => {
   const { call, subscription, items, clock } = eventsServer();
-  const stored = { name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], expiresAt: 1 };
+  const stored = {
+    name: 'task.finished',
+    arguments: {},
+    scopes: [],
+    url: 'u',
+    secrets: [],
+    expiresAt: 1,
+    truncated: false,
+  };
   const refreshBefore = clock.now + HOUR;
   for (let n = 0; n < MOST; n++) {
     const one = { ...stored, id: `sub_${n}`, createdAt: START, refreshBefore, deliveredTo: '', lastMatched: '' };
@@ -26,7 +34,11 @@ test('a subscription that waits for its receiver meanwhile counts against the li
   receiver.waits = promise;
   const waiting = call('events/subscribe', subscription());
   await vi.waitFor(() => expect(asked).toHaveLength(1));
-  const one = { ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [] }, expiresAt: 1 };
+  const one = {
+    ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [] },
+    expiresAt: 1,
+    truncated: false,
+  };
   for (let n = 0; n < MOST; n++) {
     const more = { id: `sub_${n}`, createdAt: START, refreshBefore: START + HOUR, deliveredTo: '', lastMatched: '' };
     await items.createSubscription(OWNER, { ...one, ...more }, START);

@@ -151,6 +151,16 @@ test('the same again is a refresh: no challenge, a new grant, the status (H-12)'
   expect(asked).toHaveLength(1);
 });
 
+test('the URL is kept as long as the subscription, however often that is refreshed (H-12)', async () => {
+  const { call, subscription, clock, table } = eventsServer();
+  for (let n = 0; n < 3; n++) {
+    const { result } = await call('events/subscribe', subscription({ ttlMs: null }));
+    const url = [...table.items()].find((item) => item.url?.S === URL_);
+    expect(Number(url?.expiresAt?.N) * 1_000).toBeGreaterThan(Date.parse(result.refreshBefore));
+    clock.now += 10 * DAY;
+  }
+});
+
 test('a new secret signs first, the old one too for an hour, and only one old one (H-12)', async () => {
   const { call, subscription, clock, store } = eventsServer();
   const [a, b, c] = [secretOf(24), secretOf(25), secretOf(26)];
