@@ -69,8 +69,9 @@ export function cursorIn({ params: { cursor = null } }: Pick<Call, 'params'>): s
 /** Events before this time are not wanted, in ms since the epoch. */
 export function sinceOf({ params: { maxAgeMs = null } }: Pick<Call, 'params'>, now: number): number {
   if (maxAgeMs === null) return 0;
-  if (!isNumber(maxAgeMs) || Number(maxAgeMs) < 0) throw new InvalidParams('maxAgeMs must be a number of ms');
-  return now - Number(maxAgeMs);
+  const [age, most] = [Number(maxAgeMs), Number.MAX_SAFE_INTEGER];
+  if (!isNumber(maxAgeMs) || !(age >= 0 && age <= most)) throw new InvalidParams(`maxAgeMs must be from 0 to ${most}`);
+  return now - age;
 }
 
 /** The same each time for a caller, a URL, a name and arguments. It opens nothing. */

@@ -260,6 +260,21 @@ test('maxAgeMs leaves old events out of a replay, and the answer says so (H-10)'
   expect(result.truncated).toBe(true);
 });
 
+test.each(['events/subscribe', 'events/poll'])('%s takes maxAgeMs of 0 to 2^53 - 1 (H-10)', async (method) => {
+  const { call, subscription, items, asked } = eventsServer();
+  for (const maxAgeMs of [-1, 1e22, 1e300, '6000', [6_000]]) {
+    const { error } = await call(method, subscription({ maxAgeMs, cursor: positionText(START) }));
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('maxAgeMs must be from 0 to 9007199'),
+    });
+  }
+  expect([await items.matched(OWNER), asked]).toEqual([[], []]);
+  for (const maxAgeMs of [0, 2 ** 53 - 1]) {
+    expect(await call(method, subscription({ maxAgeMs, cursor: positionText(START) }))).toHaveProperty('result');
+  }
+});
+
 test('a client that declares the extension gets codes of SEP-3415, others the sketch (H-02)', async () => {
   const { call, subscription, receiver } = eventsServer();
   receiver.refuses = 'tls_error';
