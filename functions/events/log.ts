@@ -66,11 +66,14 @@ export function eventLog(context: LogContext): EventLog {
 
   async function append(owner: string, entry: LogEntry): Promise<number | undefined> {
     const isStart = entry.start !== undefined;
+    // When the last entry was first seen. The clock of its writer may be ahead.
+    let seen = { last: 0, at: 0 };
     for (let attempt = 0; attempt < (isStart ? START.attempts : ATTEMPTS); attempt++) {
       const head = await settled(owner);
       if (head === undefined) return undefined;
       const { last, recent, pending: latest } = head;
-      if (isStart && latest?.start !== undefined && now() < latest.at + START.apart) {
+      if (seen.last !== last) seen = { last, at: now() };
+      if (isStart && latest?.start !== undefined && now() < Math.min(latest.at, seen.at) + START.apart) {
         await pause(START.pause);
         continue;
       }
