@@ -29,7 +29,6 @@ const STREAMS = [
 const HANGS = 900_000;
 
 const shared = {
-  globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/planted.ts'],
   testTimeout: HANGS,
   hookTimeout: HANGS,
@@ -48,6 +47,8 @@ const shared = {
 export default defineConfig({
   test: {
     reporters: [...configDefaults.reporters, crashTable],
+    // Once for all projects.
+    globalSetup: ['test/support/global-setup.ts'],
     // Tests wait for other threads most of their time.
     maxWorkers: 2 * availableParallelism(),
     projects: [

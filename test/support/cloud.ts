@@ -1,8 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
-import { temporaryDir } from '../../local/test/fixture.ts';
 import { type Choose, synthApp } from '../../local/testing.ts';
 
 /**
@@ -27,11 +26,27 @@ export function useCloud(variant: 'assembly' | 'brief' = 'assembly', options: Pa
 export const holdChunks: Choose = ({ service, at }) =>
   service === 'apigateway' && at === 'before' ? 'holdChunks' : undefined;
 
-/** The assembly of another app, for the `assembly` of `useCloud`. Gone after the tests of the file. @param app its path */
-export function useAssembly(app: string): string {
-  const folder = temporaryDir();
-  beforeAll(() => synthApp(app, folder));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/**
+ * The assembly of another app, for the `assembly` of `useCloud`. All files of a run that use the app share it: a test that
+ * changes it copies it first. @param app its path @param variables for the process of the app
+ */
+export function useAssembly(app: string, variables: Readonly<Record<string, string>> = {}): string {
+  const folder = join(inject('assemblies'), [app, ...Object.values(variables)].join('-').replaceAll('/', '-'));
+  beforeAll(async () => {
+    if (existsSync(folder)) return;
+    const own = mkdtempSync(`${folder}-`);
+    Object.assign(process.env, variables);
+    const done = synthApp(app, own);
+    // Its process has started, with the environment of this moment.
+    for (const name of Object.keys(variables)) delete process.env[name];
+    await done;
+    try {
+      renameSync(own, folder);
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(folder)) throw error;
+    }
+  });
   return folder;
 }
 

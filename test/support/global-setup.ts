@@ -10,6 +10,8 @@ declare module 'vitest' {
     assembly: string;
     /** The assembly with windows and holds of one second. */
     brief: string;
+    /** Where `useAssembly` keeps the assemblies of other apps until the whole run ends. */
+    assemblies: string;
     /** Whether Lambda keeps each chunk of a stream until the next one, or the end (`vitest.config.ts`, project `held`). */
     holdsChunks?: boolean;
   }
@@ -27,5 +29,6 @@ export async function setup(project: TestProject): Promise<() => void> {
   await Promise.all([first, second]);
   project.provide('assembly', assembly);
   project.provide('brief', brief);
+  project.provide('assemblies', folder);
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,11 +1,11 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type Cloud, startCloud } from '../../../../local/cloud.ts';
 import { temporaryDir } from '../../../../local/test/fixture.ts';
-import { synthApp } from '../../../../local/testing.ts';
 import { changeAssembly } from '../../../support/change-assembly.ts';
 import { legacySession, modernMessage, modernRequest, openStream, runTask } from '../../../support/clients.ts';
+import { useAssembly } from '../../../support/cloud.ts';
 import { fuzzCloud } from '../fuzz-cloud.ts';
 import { randomOf, testSeed } from '../generate/random.ts';
 import { problemsOf, type WireAnswer } from '../judge/judge.ts';
@@ -15,7 +15,7 @@ import { slowSchemas } from './kind.ts';
 
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 150);
 const folder = temporaryDir();
-const assembly = join(folder, 'assembly');
+const assembly = useAssembly('test/support/apps/slow-schema-app.ts');
 const started: Cloud[] = [];
 async function start(from = assembly): Promise<Cloud> {
   const cloud = await startCloud({ assembly: from, recordCalls: true, schedules: false, maxWorkersPerFunction: 2 });
@@ -24,7 +24,6 @@ async function start(from = assembly): Promise<Cloud> {
   await modernRequest(`${cloud.url}/mcp`, 'tools/call', { name: 'direct_echo', arguments: {} });
   return cloud;
 }
-beforeAll(() => synthApp('test/support/apps/slow-schema-app.ts', assembly));
 afterAll(async () => {
   for (const cloud of started) await cloud.stop();
   rmSync(folder, { recursive: true, force: true });
