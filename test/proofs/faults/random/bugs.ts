@@ -155,6 +155,14 @@ export const bugsOf = (engine: string): BugName[] =>
     return (bug.engine ?? 'standard') === engine || name === 'unconditional finish';
   });
 
+/** Copies the assembly to `folder`, and plants the bug there. Throws where the code that it changes is another one by now. */
+export function plant(name: BugName, assembly: string, folder: string): void {
+  const bug: Bug = bugs[name];
+  if (bug.file === undefined || bug.plant === undefined) throw new Error(`'${name}' is not in the assembly`);
+  cpSync(assembly, folder, { recursive: true });
+  changeAssembly(folder, bug.file, bug.plant);
+}
+
 /** The schedules of these seeds, with a bug. Copies the assembly to `folder` if the bug is in it. */
 export function runWith(
   name: BugName,
@@ -163,9 +171,8 @@ export function runWith(
   seeds: Iterable<number>,
   more?: ScheduleOptions,
 ) {
-  const { file, plant, operators }: Bug = bugs[name];
-  if (file === undefined || plant === undefined) return runSchedules(assembly, seeds, { ...more, bug: operators });
-  cpSync(assembly, folder, { recursive: true });
-  changeAssembly(folder, file, plant);
+  const { operators }: Bug = bugs[name];
+  if (operators !== undefined) return runSchedules(assembly, seeds, { ...more, bug: operators });
+  plant(name, assembly, folder);
   return runSchedules(folder, seeds, more);
 }
