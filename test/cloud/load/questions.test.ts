@@ -76,7 +76,7 @@ const answer = async ({ asked }: ReturnType<typeof reader>, headers: Headers_) =
 };
 
 /** `WAVES=7 npx vitest run test/cloud/load/questions.test.ts` sends 1,008 questions. */
-const WAVES = Number(process.env.WAVES ?? 2);
+const WAVES = Number(process.env.WAVES ?? 1);
 const AT_ONCE = 48;
 
 test.each([
