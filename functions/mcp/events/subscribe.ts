@@ -27,6 +27,8 @@ import {
   subscriptionId,
 } from './request.ts';
 
+/** When one begins, so many that have lapsed are deleted. */
+const LAPSED = 5;
 const ENDED = 'The subscription was ended meanwhile: subscribe again';
 
 /** How events reach the caller, and for how long. */
@@ -55,10 +57,12 @@ export const subscribe =
     if (before !== undefined && before.refreshBefore > server.now()) {
       return call.wire.result(await refresh(before, asked, wanted, { events, server, call }));
     }
+    /** Returns those that have lapsed. */
     const checkLimit = async () => {
       const all = await events.items.matched(asked.owner);
       const max = limits.mcpEvents.subscriptions;
-      if (all.filter(({ refreshBefore }) => refreshBefore > server.now()).length < max) return;
+      const lapsed = all.filter(({ refreshBefore }) => refreshBefore <= server.now());
+      if (all.length - lapsed.length < max) return lapsed;
       throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
     };
     await checkLimit();
@@ -69,7 +73,10 @@ export const subscribe =
     const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
     if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
     // Many requests may have waited for their receivers at the same time.
-    await checkLimit();
+    const lapsed = await checkLimit();
+    // DynamoDB may delete them days later, and each event reads all there are.
+    const now = server.now();
+    await Promise.all(lapsed.slice(0, LAPSED).map((one) => events.items.endSubscription(asked.owner, one, now)));
     return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
 

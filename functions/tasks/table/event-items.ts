@@ -31,8 +31,8 @@ export interface EventItems {
   createSubscription(owner: string, subscription: NewSubscription, now: number): Promise<boolean>;
   /** Sets these attributes, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
-  /** Ends it at once, so that many that begin and end make no read of the others long. False: it is not there. */
-  endSubscription(owner: string, to: Begun): Promise<boolean>;
+  /** Ends it, if `lapsedBy` is given only if it has lapsed by then: what is over makes no read of others long. False: it does not. */
+  endSubscription(owner: string, to: Begun, lapsedBy?: number): Promise<boolean>;
   /*
    * Each of these three moves one thing forward, never back, and returns the subscription as it is then. Undefined: it is not
    * there any more. All that says whether a message is under way is in this one item, so these writes are in one order.
@@ -266,9 +266,10 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, ...set }, '#createdAt = :createdAt', setting(set));
       return (await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE')) !== undefined;
     },
-    endSubscription: async (owner, { id, createdAt }) => {
+    endSubscription: async (owner, { id, createdAt }, lapsedBy) => {
       const Key = keyOf(owner, SORT_KEYS.subscription + id);
-      const more = given({ createdAt }, '#createdAt = :createdAt');
+      const hasLapsed = lapsedBy === undefined ? '' : ' AND #refreshBefore <= :lapsedBy';
+      const more = given({ createdAt, ...(lapsedBy && { lapsedBy }) }, `#createdAt = :createdAt${hasLapsed}`);
       return (await ifConditionHolds(db.delete({ TableName: table, Key, ...more }))) !== undefined;
     },
     start: (owner, to, from) => move(owner, to, from, 'attribute_not_exists(#started)', setting(from)),

@@ -26,6 +26,17 @@ test('an owner has 100 live subscriptions at most; one that lapsed makes room (H
   expect((await subscribe()).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
   clock.now = refreshBefore;
   expect((await subscribe()).result).toMatchObject({ truncated: false });
+  // Otherwise those that lapse would be read for days.
+  expect(await items.matched(OWNER)).toHaveLength(MOST - 5 + 1);
+});
+
+test('one that is refreshed at the same moment is not deleted as one that lapsed (H-06)', async () => {
+  const { call, subscription, items, clock } = eventsServer();
+  const { id } = (await call('events/subscribe', subscription())).result;
+  const { matched } = items;
+  items.matched = async (owner) => (await matched(owner)).map((one) => ({ ...one, refreshBefore: clock.now }));
+  await call('events/subscribe', subscription({}, { url: 'https://receiver.example/other' }));
+  expect(await items.subscription(OWNER, id)).toMatchObject({ id });
 });
 
 test('a subscription that waits for its receiver meanwhile counts against the limit (H-06)', async () => {
