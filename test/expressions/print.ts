@@ -1,13 +1,14 @@
 /**
  * `node test/expressions/print.ts`: prints each case with what jsonata 2.0.6 makes of it, one JSON object a line. An engine in
- * another language evaluates `text` with `$states` bound to `states`, and `$parse` to its JSON parser.
+ * another language evaluates `text` with `$states` bound to `states`, `$parse` to its JSON parser, and `$hash` to SHA-256.
  */
 import jsonata from 'jsonata';
-import { cases } from './cases.ts';
+import { outcomesOf } from './evaluate.ts';
+import { fields } from './fields.ts';
 
-for (const { title, text, states } of cases) {
-  const expression = jsonata(text);
-  expression.registerFunction('parse', (json: string) => JSON.parse(json) as unknown);
-  const expected: unknown = await expression.evaluate(undefined, { states });
-  console.log(JSON.stringify({ title, text, states, expected }));
+for (const field of fields) {
+  const outcomes = await outcomesOf(field, jsonata);
+  for (const [n, states] of field.cases.entries()) {
+    console.log(JSON.stringify({ name: field.name, text: field.text, states, expected: outcomes[n] }));
+  }
 }
