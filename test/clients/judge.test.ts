@@ -32,12 +32,12 @@ test('a cancel is right when both the client and the server say so', () => {
   expect(verdicts('cancel', [{ status: 'working' }], 'cancelled')).toEqual({ cancel: wrong });
 });
 
-test('a file is right when its link is shown, and all of it is read by clients that read it', () => {
+test('a file is right when its link is shown, and is read when all of it is', () => {
   const shown = { file: 'http://127.0.0.1:1/files/key.token/film.bin' };
-  expect(verdicts('file', [shown], 'completed')).toEqual({ file: 'yes' });
-  expect(verdicts('file', [{ ...shown, bytes: 1_000_000 }], 'completed')).toEqual({ file: 'yes' });
-  expect(verdicts('file', [{ ...shown, bytes: 7 }], 'completed')).toEqual({ file: wrong });
-  expect(verdicts('file', [{ file: 'mcp-task-file:a/film.bin' }], 'completed')).toEqual({ file: wrong });
+  expect(verdicts('file', [shown, { read: 1_000_000 }], 'completed')).toEqual({ file: 'yes', read: 'yes' });
+  expect(verdicts('file', [shown, { read: 7 }], 'completed')).toEqual({ file: 'yes', read: wrong });
+  expect(verdicts('file', [shown], 'completed')).toEqual({ file: 'yes', read: wrong });
+  expect(verdicts('file', [{ file: 'mcp-task-file:a/film.bin' }], 'completed')).toEqual({ file: wrong, read: wrong });
 });
 
 test('a helper tool is right when there is one task and its result', () => {

@@ -10,7 +10,7 @@ export interface Seen {
   readonly created: readonly { readonly tool: string; readonly status: string }[];
 }
 
-export const COLUMNS = ['create', 'progress', 'question', 'result', 'cancel', 'helper', 'file'] as const;
+export const COLUMNS = ['create', 'progress', 'question', 'result', 'cancel', 'helper', 'file', 'read'] as const;
 export type Column = (typeof COLUMNS)[number];
 export type Verdicts = Partial<Record<Column, string>>;
 export const OK = 'yes';
@@ -41,8 +41,11 @@ export function judge(step: Step, { facts, failed, created }: Seen, client: Fore
   }
   if (step === 'file') {
     const link = String(all('file').at(-1));
-    const isRead = all('bytes').every((bytes) => bytes === 1_000_000);
-    return { file: yes(/^http:\/\/127\.0\.0\.1:\d+\/files\/[\w.-]+\/film\.bin$/.test(link) && isRead, `link ${link}`) };
+    const bytes = all('read').at(-1);
+    return {
+      file: yes(/^http:\/\/127\.0\.0\.1:\d+\/files\/[\w.-]+\/film\.bin$/.test(link), `link ${link}`),
+      read: yes(bytes === 1_000_000, `${bytes} bytes`),
+    };
   }
   return {
     helper: yes(

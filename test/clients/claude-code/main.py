@@ -25,7 +25,9 @@ TOOL, ARGS = {
     "helper": ("count_inline", {"to": 6}),
     "file": ("render_film", {"title": "Rain", "megabytes": 1}),
 }[STEP]
-DONE = re.compile(r"counted to the end|4 people, 4 percent|is stopped\.|http://127[\d.:]+/files/[\w.-]+/film\.bin")
+DONE = re.compile(r"counted to the end|4 people, 4 percent|is stopped\.|(?<=saved to )/[\w./-]+")
+LINK = re.compile(r"http://127[\d.:]+/files/[\w.-]+/film\.bin")
+READ = "ReadMcpResourceTool"
 QUESTIONS = ["How many people?", "How much tip?"]
 state = {"called": False, "result": None}
 
@@ -39,6 +41,9 @@ def answer(body):
     last = json.dumps(body["messages"][-1]).replace("\\", "")
     if found := DONE.search(last):
         state["result"] = found[0]
+    elif STEP == "file" and (link := LINK.search(last)):
+        say(file=link[0])
+        return {**call("", {"server": "tasks", "uri": link[0]}), "name": READ}
     todo = re.search(r'get_task_result with {"taskId":"([\w.-]+)', last)
     background = re.search(r"moved to the background as task (\w+)", last)
     if STEP == "cancel" and background and not state["result"]:
@@ -129,12 +134,14 @@ with tempfile.TemporaryDirectory() as home:
     env = {"PATH": os.environ["PATH"], "HOME": home, "TERM": "xterm-256color", "ENABLE_TOOL_SEARCH": "false"}
     env |= {"DISABLE_AUTOUPDATER": "1", "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
     env |= {"ANTHROPIC_BASE_URL": f"http://127.0.0.1:{model.server_port}", "ANTHROPIC_API_KEY": "stand-in"}
-    allowed = f"mcp__tasks__{TOOL},mcp__tasks__get_task_result"
+    allowed = f"mcp__tasks__{TOOL},mcp__tasks__get_task_result,{READ}"
     command = [os.environ["CLAUDE"], "--mcp-config", json.dumps(config), "--strict-mcp-config", "--allowedTools", allowed]
     if STEP == "helper":
         subprocess.run([*command, "-p", "go"], env=env, cwd=home, capture_output=True, timeout=80)
     else:
         in_terminal(command, env, home)
     stopped = state["result"] == "is stopped."
-    name = "file" if STEP == "file" else "result"
-    say(**({"status": "cancelled"} if stopped else {name: state["result"]}))
+    if STEP != "file":
+        say(**({"status": "cancelled"} if stopped else {"result": state["result"]}))
+    elif state["result"]:  # Claude Code keeps what it reads in a file.
+        say(read=os.path.getsize(state["result"]))

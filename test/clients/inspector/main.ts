@@ -57,7 +57,7 @@ function file(): void {
   const printed = mcpdo('--connection', 'one', 'tools/call', 'render_film', 'title:=Rain', 'megabytes:=1', ...task);
   const { uri } = JSON.parse(printed).content[1];
   const { contents } = JSON.parse(mcpdo('--connection', 'one', 'resources/read', uri));
-  say({ file: uri, bytes: Buffer.from(contents[0].blob, 'base64').length });
+  say({ file: uri, read: Buffer.from(contents[0].blob, 'base64').length });
 }
 
 /** Runs beside the caller, as a connection does one thing at a time. The id comes from the server's log. */
