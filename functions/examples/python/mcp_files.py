@@ -60,10 +60,9 @@ def _stored(event, task):
     if "_files" not in event:
         past = task["round"] > 1 or task["attempt"] > 0 or "run" in task
         found = query(task, "begins_with(#taskId, :taskId)", "#", OWNERS).values() if past else ()
-        # One that expires earlier is of an older task with the same idempotency key.
-        expiry = _listed(task)["taskDeadline"] // 1000 + DAY
-        files = [json.loads(item["value"]) for item in found if item["expiresAt"] >= expiry]
-        event["_files"] = {one["name"]: one for one in files}
+        # One with another deadline is of an older task with the same idempotency key.
+        files = [json.loads(item["value"]) for item in found]
+        event["_files"] = {one["name"]: one for one in files if one.get("deadline") == _deadline(task)}
     return event["_files"]
 
 
@@ -89,17 +88,18 @@ def _upload(task, label, name, body, content_type):
         if error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
             raise
     made.update(bytes=source.bytes, sha256=source.hash.hexdigest())
-    values = {"value": {"S": json.dumps(made, ensure_ascii=False, separators=(",", ":"))}}
-    if write(_listed(task), "#" + name, ("value",), values, "#expiresAt < :expiresAt", partition=OWNERS):
+    values = {"value": {"S": json.dumps({**made, "deadline": _deadline(task)}, ensure_ascii=False, separators=(",", ":"))}}
+    # A file is listed as long as its task may be read.
+    listed = {**task, "taskDeadline": _deadline(task) + int(task.get("maxTtl", DAY * 1000))}
+    if write(listed, "#" + name, ("value",), values, "#expiresAt < :expiresAt", partition=OWNERS):
         return made
     # Another run has stored it first.
     first = query(task, "#taskId = :taskId", "#" + name, OWNERS).get("#" + name)
     return json.loads(first["value"]) if first else made
 
 
-def _listed(task):
-    """A file is listed as long as its task may be read."""
-    return {**task, "taskDeadline": task.get("taskDeadline", task["deadline"]) + int(task.get("maxTtl", DAY * 1000))}
+def _deadline(task):
+    return task.get("taskDeadline", task["deadline"])
 
 
 def _as_new(params, **_):

@@ -1,7 +1,8 @@
 import { FILES_PARTITION, RUN_QUERIES } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
-import { expiryOf, isCurrent, type RunKey, writeRunItem } from '../table/run-items.ts';
+import { parsed } from '../shape.ts';
+import { isCurrent, type RunKey, writeRunItem } from '../table/run-items.ts';
 import { fileOf, type StoredFile } from './file.ts';
 
 /** A file, and its task. */
@@ -11,10 +12,14 @@ export interface TaskFile extends TaskKey {
 
 /** Notes the files of tasks, in one partition for each owner. Any tool of the server may have written what it reads. */
 export interface FileStore {
-  /** The files that runs of the task have noted, by name. Strongly consistent. */
+  /** The files that runs of the task have noted, by name. Strongly consistent. One with another deadline is of another task. */
   readFiles(run: RunKey): Promise<StoredFile[]>;
-  /** False: the task has a file of this name. A note that expires earlier is of an older task with the same idempotency key. */
-  writeFile(run: RunKey, file: StoredFile): Promise<boolean>;
+  /**
+   * False: the task has a file of this name. A note that expires earlier is of an older task with the same idempotency key.
+   *
+   * @param listed for how long after the deadline of the task, in ms
+   */
+  writeFile(run: RunKey, file: StoredFile, listed: number): Promise<boolean>;
   /** Files of all tasks of an owner: the newest task comes first. `after`: where the last page ended. */
   listFiles(owner: string, limit: number, after?: string): Promise<{ files: TaskFile[]; last?: string }>;
 }
@@ -31,18 +36,18 @@ export function fileStore(db: DynamoDb, table: string): FileStore {
     ConsistentRead: true,
   });
   return {
-    async readFiles({ owner, taskId, ...run }) {
+    async readFiles({ owner, taskId, deadline }) {
       // 100 files take less than a page of 1 MB.
       const { Items = [] } = await db.query(queryOf(owner, 'begins_with(#taskId, :taskId)', `${taskId}#`));
-      return Items.filter(({ expiresAt }) => Number(expiresAt) >= expiryOf(run)).flatMap(
-        ({ value }) => fileOf(value) ?? [],
+      return Items.flatMap(({ value }) =>
+        Object(parsed(String(value))).deadline === deadline ? (fileOf(value) ?? []) : [],
       );
     },
-    writeFile: (run, file) =>
+    writeFile: (run, file, listed) =>
       writeRunItem(db, table, {
-        run,
+        run: { ...run, deadline: run.deadline + listed },
         Key: { owner: FILES_PARTITION + run.owner, taskId: `${run.taskId}#${file.name}` },
-        item: { value: JSON.stringify(file) },
+        item: { value: JSON.stringify({ ...file, deadline: run.deadline }) },
         or: ['#expiresAt < :expiresAt'],
       }),
     async listFiles(owner, limit, after) {

@@ -96,5 +96,7 @@ const isFile = has({
 /** A file that a tool has noted. Undefined: it is none. */
 export function fileOf(value: unknown): StoredFile | undefined {
   const file = parsed(String(value));
-  return isFile(file) ? (file as StoredFile) : undefined;
+  if (!isFile(file)) return undefined;
+  const { id, name, type, bytes, sha256 } = file as StoredFile;
+  return { id, name, type, bytes, sha256 };
 }

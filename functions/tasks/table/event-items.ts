@@ -31,7 +31,7 @@ export interface EventItems {
   createSubscription(owner: string, subscription: NewSubscription, now: number): Promise<boolean>;
   /** Sets these attributes, if the subscription lives and is the one created at `createdAt`. */
   changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
-  /** Ends it, if `lapsedBy` is given only if it has lapsed by then: what is over makes no read of others long. False: it does not. */
+  /** Ends it at once, so that it makes no read of the others long; with `lapsedBy` only if it has lapsed by then. False: it does not. */
   endSubscription(owner: string, to: Begun, lapsedBy?: number): Promise<boolean>;
   /*
    * Each of these three moves one thing forward, never back, and returns the subscription as it is then. Undefined: it is not

@@ -1,8 +1,7 @@
 import type { FileUploads } from '../../tasks/aws/s3-files.ts';
 import { dispositionOf, fileKey } from '../../tasks/files/file.ts';
 import { DAY } from '../../tasks/limits.ts';
-import type { TaskContext } from '../../tasks/tool-contract.ts';
-import { isDenied, storeOf } from '../run-store.ts';
+import { isDenied, runKeyOf, storeOf } from '../run-store.ts';
 import type { FilesPort } from './port.ts';
 
 const buckets = new Map<string, FileUploads>();
@@ -13,7 +12,7 @@ const REQUEST = { requestTimeout: 60_000, attempts: 4 };
 export const storedFiles: FilesPort = {
   async read(task) {
     try {
-      return await (await storeOf(task)).readFiles(listed(task));
+      return await (await storeOf(task)).readFiles(runKeyOf(task));
     } catch (error) {
       if (isDenied(error, 'Query')) return [];
       throw error;
@@ -24,15 +23,10 @@ export const storedFiles: FilesPort = {
     await objects.upload({ key: fileKey(task, id), type, disposition: dispositionOf(name, type), body }, signal);
   },
   async add(task, file) {
-    return (await storeOf(task)).writeFile(listed(task), file);
+    // A file is listed as long as its task may be read.
+    return (await storeOf(task)).writeFile(runKeyOf(task), file, Number(task.maxTtl ?? DAY));
   },
 };
-
-/** A file is listed as long as its task may be read. */
-function listed(task: TaskContext): TaskContext {
-  const { deadline, taskDeadline = deadline, maxTtl = String(DAY) } = task;
-  return { ...task, deadline: taskDeadline + Number(maxTtl) };
-}
 
 /** The client is loaded for the first file. */
 async function bucketOf(bucket: string): Promise<FileUploads> {
