@@ -41,4 +41,9 @@ test('who gets a Task Waits event can answer by its link, and each link is publi
   expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
   await cloud().streams.drained();
   expect(published(taskId)).toHaveLength(2);
+  // The second round finds what the first one has noted.
+  const notes = cloud()
+    .calls.since(0)
+    .filter(({ input }) => JSON.stringify(input).includes(`${taskId}#published#`));
+  expect(notes.map(({ operation }) => operation).sort()).toEqual(['GetItem', 'UpdateItem', 'UpdateItem']);
 });
