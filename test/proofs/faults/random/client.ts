@@ -11,8 +11,10 @@ import { ANSWER, brief } from './tools.ts';
 
 /** A task as its client sees it. */
 export interface Look {
-  /** `gone`: there is no such task, or no more. */
+  /** `gone`: there is no such task, or no more. What ended with an error of its tool is `completed` in both revisions. */
   readonly status: string;
+  /** Its result is an error of its tool. */
+  readonly isError?: true;
   /** Of its result; a large one as `brief` has it. */
   readonly text?: string;
   /** Of its error. */
@@ -125,7 +127,10 @@ function begunOf(message: Message): Message {
 }
 
 const textOf = (result: Message): string => result.content.map(({ text }: { text: string }) => text).join('');
-const completed = (result: Message): Look => ({ status: 'completed', text: brief(textOf(result)) });
+const completed = (result: Message): Look => ({
+  ...{ status: 'completed', text: brief(textOf(result)) },
+  ...(result.isError === true && { isError: true }),
+});
 const failed = (error: Message): Look => ({ status: 'failed', reason: error.data?.reason ?? error.message });
 /** An error that is the end of a task: it has a reason, but for two. */
 const isEnd = (error: Message): boolean =>
@@ -229,7 +234,9 @@ export async function legacyClient(url: string): Promise<Client> {
       const { status } = resultOf(answer);
       if (!over(status) || status === 'cancelled') return { status };
       const end = await outcome(taskId);
-      if (end.status !== status) throw new Error(`tasks/get says ${status}, tasks/result ${JSON.stringify(end)}`);
+      // F-06: this revision shows an error of a tool as failed.
+      if ((end.isError ? 'failed' : end.status) !== status)
+        throw new Error(`tasks/get says ${status}, tasks/result ${JSON.stringify(end)}`);
       return end;
     },
     answer: (taskId, on = unheard) =>

@@ -112,6 +112,10 @@ export async function signalAll(life: Life, folder: string, looks = LOOKS): Prom
 const isKnown = ({ sent }: Life, taskId: string, wait: Wait): boolean =>
   sent.some((one) => one.taskId === taskId && one.wait === wait && (isTaken(one.status) || one.status === 410));
 
+/** Whether a run has stored both waits, and told their URLs. */
+export const hasGivenAway = (task: PlannedTask, taskId: string, folder: string): boolean =>
+  linesOf(task, folder, 'urls').some((line) => line.taskId === taskId);
+
 /** What is wrong with the signals in the result of a task. */
 export function signalProblems({ sent }: Life, taskId: string, text: string | undefined): string[] {
   const values = valuesIn(text);

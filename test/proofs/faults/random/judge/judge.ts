@@ -6,10 +6,10 @@ import { idsOf, isOver, type Life } from '../life.ts';
 import { judgeOperators } from '../operators/judge.ts';
 import type { Operators } from '../operators/operators.ts';
 import type { PlannedTask } from '../plan.ts';
-import { raceProblems, signalProblems } from '../signals.ts';
+import { hasGivenAway, raceProblems, signalProblems } from '../signals.ts';
 import { argumentsOf, chargesOf, isDirect, isExpress, isRepeatable, isRight } from '../tools.ts';
 import { OUTCOME, STREAM } from '../whose.ts';
-import { type Around, isExplained } from './reasons.ts';
+import { type Around, isExplained, isTooLateToWait } from './reasons.ts';
 import type { Write } from './writes.ts';
 
 const KINDS = [
@@ -69,7 +69,8 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
     }
     if (!records.has(taskId)) found.push(violation('lost', `${name}: ${taskId} is gone`));
     if (task.tool === 'charge_and_wait') {
-      const signals = look?.status === 'completed' ? signalProblems(life, taskId, look.text) : [];
+      const hasResult = look?.status === 'completed' && !look.isError;
+      const signals = hasResult ? signalProblems(life, taskId, look.text) : [];
       const problems = [...signals, ...raceProblems(life, taskId, folder)];
       found.push(...problems.map((what) => violation('wrong', `${name}: ${taskId}: ${what}`)));
     }
@@ -83,7 +84,8 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
     if (cancelled.has(taskId) && look?.status !== 'cancelled') {
       found.push(violation('overwritten', `${name}: ${taskId} was cancelled, is ${show(look)}`));
     }
-    if (look?.status === 'failed' && look.reason !== reasonOf(records.get(taskId))) {
+    const misshown = look?.status === 'failed' && look.reason !== reasonOf(records.get(taskId));
+    if (misshown || (look?.status === 'completed' && look.isError !== (records.get(taskId)?.isError || undefined))) {
       found.push(violation('wrong', `${name}: ${taskId} is shown as ${show(look)}, and is not so`));
     }
   }
@@ -95,11 +97,18 @@ function ofLife(life: Life, { last, lastTold, records, writes, folder, operators
   }
   if (life.key !== undefined && taskIds.size > 1) found.push(violation('wrong', `${name}: two tasks for one key`));
   const looks = [
-    ...results.map((look) => ({ look, again: false })),
-    ...idsOf(life).map((taskId) => ({ look: last.get(taskId), again: life.reruns.has(taskId) })),
+    ...results.map((look) => ({ look, again: false, taskId: undefined })),
+    ...idsOf(life).map((taskId) => ({ look: last.get(taskId), again: life.reruns.has(taskId), taskId })),
   ];
-  for (const { look, again } of looks) {
-    if (look?.status === 'completed' && !isRight(task, look.text, again)) {
+  const isRefused = (text: string | undefined, taskId = ''): boolean => {
+    const record = records.get(taskId);
+    const write = writes.get(taskId)?.find(({ status }) => status === 'completed');
+    if (task.tool !== 'charge_and_wait' || record === undefined || write === undefined) return false;
+    return isTooLateToWait({ record, write, task, text, given: hasGivenAway(task, taskId, folder) }, around);
+  };
+  for (const { look, again, taskId } of looks) {
+    if (look?.status !== 'completed') continue;
+    if (!(look.isError ? isRefused(look.text, taskId) : isRight(task, look.text, again))) {
       found.push(violation('wrong', `${name} came to ${show(look)}`));
     }
   }

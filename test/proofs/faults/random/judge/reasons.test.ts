@@ -5,7 +5,7 @@ import { fail } from '../../../../../functions/tasks/transitions/end.ts';
 import type { PlannedTask } from '../plan.ts';
 import type { Strike } from '../storm.ts';
 import { whose } from '../whose.ts';
-import { type Around, type Failure, isExplained } from './reasons.ts';
+import { type Around, type Failure, isExplained, isTooLateToWait } from './reasons.ts';
 
 /** What the judge of the random faults takes for the cause of a failed task, and what not. */
 const taskId = '0'.repeat(36);
@@ -125,6 +125,28 @@ test('a deadline passes only when it has passed and a fault blocked the task', (
   expect(
     isExplained(late, around({ executions, strikes: [strike({ service: 'events', operation: 'Deliver' })] })),
   ).toBe(true);
+});
+
+test('a tool refuses a wait only if a fault made its first run so late that the wait ends past the deadline', () => {
+  const refused = (wait: string, deadlineAt = 300_000) =>
+    `${wait} ends after the deadline of its task, ${new Date(deadlineAt).toISOString()}: give the tool a longer timeout`;
+  const record = create({ owner: 'o', taskId }, { ...NEW, tool: 'charge_and_wait' }, 0);
+  const task = { tool: 'charge_and_wait', args: { nap: 20, seconds: 50 } } as unknown as PlannedTask;
+  const write = (at: number) => ({ by: 'somebody', at, status: 'completed', round: undefined }) as const;
+  const late = { record, task, write: write(251_000), text: refused("Link 'approval'"), given: false };
+  const struck = around({ strikes: [strike({ service: 'states', operation: 'RunExpress' })] });
+  expect(isTooLateToWait(late, struck)).toBe(true);
+  expect(isTooLateToWait({ ...late, text: refused("Webhook 'paid'") }, struck)).toBe(true);
+  expect(isTooLateToWait({ ...late, write: write(249_000) }, struck)).toBe(false);
+  expect(isTooLateToWait({ ...late, given: true }, struck)).toBe(false);
+  expect(isTooLateToWait({ ...late, text: refused("Link 'approval'", 299_000) }, struck)).toBe(false);
+  expect(isTooLateToWait({ ...late, text: refused("Link 'another'") }, struck)).toBe(false);
+  expect(isTooLateToWait({ ...late, text: '{"charged":true}' }, struck)).toBe(false);
+  expect(isTooLateToWait(late, around())).toBe(false);
+  const nap = { ...late, text: refused("Sleep 'nap'"), given: true };
+  expect(isTooLateToWait({ ...nap, write: write(281_000) }, struck)).toBe(true);
+  expect(isTooLateToWait(nap, struck)).toBe(false);
+  expect(isTooLateToWait({ ...nap, write: write(281_000), given: false }, struck)).toBe(false);
 });
 
 const NAME = '3f1c9a52-7d0e-4b6a-9c11-0a5e8d2f4b10';

@@ -94,6 +94,33 @@ export function isExplained(failure: Failure, around: Around): boolean {
   return (task !== undefined && reason === natural(task)) || (REASONS[reason] ?? toolWasStruck)(one);
 }
 
+/** A task that ended with an error of its tool. */
+export interface Refusal extends Pick<Failure, 'record' | 'write'> {
+  readonly task: PlannedTask;
+  readonly text: string | undefined;
+  /** Whether a run has told the URLs of both waits. */
+  readonly given: boolean;
+}
+
+const REFUSED =
+  /^(Link 'approval'|Webhook 'paid'|Sleep 'nap') ends after the deadline of its task, (\S+): give the tool/;
+
+/**
+ * Whether `charge_and_wait` had to refuse a wait: the first run that came to it was so late that it would end past the deadline.
+ * A wait that was stored keeps its end, so no later run refuses it.
+ */
+export function isTooLateToWait({ record, write, task, text = '', given }: Refusal, around: Around): boolean {
+  const [, wait, deadline] = REFUSED.exec(text) ?? [];
+  const isNap = wait === "Sleep 'nap'";
+  const { nap = 0, seconds = 0 } = task.args;
+  const ends = write.at + (isNap ? nap : seconds) * 1_000;
+  const { strikes, moves } = around;
+  const wasLate = moves.length > 0 || strikes.some((strike) => isDeath(strike) || strike.taskId === record.taskId);
+  return (
+    deadline === new Date(record.deadlineAt).toISOString() && given === isNap && ends > record.deadlineAt && wasLate
+  );
+}
+
 /** It stores large results, by the same number of tries as the last write of a workflow. */
 const byTaskEvents = ({ caller }: Pick<Strike, 'caller'>): boolean => caller.startsWith('ServerTaskEvents');
 const by = (name: string) => (strike: Strike) => matchesLogicalId(strike.caller, name);
