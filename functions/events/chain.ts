@@ -81,9 +81,9 @@ export function chain({ items, send, now }: ChainContext): Chain {
   return {
     goOn,
     async revive(owner, subscription) {
-      const { id, createdAt, lastDeliveryAt = 0, triedAt = 0 } = subscription;
+      const { createdAt, lastDeliveryAt = 0, triedAt = 0 } = subscription;
       if (!isBehind(subscription) || Math.max(createdAt, lastDeliveryAt, triedAt) > now() - SILENT) return;
-      await items.changeSubscription(owner, id, createdAt, { triedAt: now() });
+      await items.changeSubscription(owner, subscription, { triedAt: now() }, now());
       await goOn(owner, subscription);
     },
     sendAll,

@@ -194,7 +194,7 @@ export const limits = {
     poll: 100,
     /** When a client is asked to poll again. */
     nextPoll: 5 * SECOND,
-    /** Characters of a callback's URL. */
+    /** Bytes of a callback's URL. */
     url: 2_000,
     /** How often a container notes the last request of an owner, and of how many owners it knows that. */
     seen: { every: 10 * SECOND, owners: 1_000 },

@@ -149,19 +149,21 @@ async function happened(asked: Asked, { call, server }: Outside): Promise<Pick<L
 /** While a subscription lives, its cursor counts for nothing: it gets all events in their order. */
 async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted, outside: Outside) {
   const { events, server } = outside;
-  const { id, createdAt, secrets, started, lastDeliveryAt, lastError, failedSince } = before;
+  const { id, secrets, started, lastDeliveryAt, lastError, failedSince } = before;
   const { url, secret, refreshBefore } = wanted;
   const now = server.now();
   const isNew = secret !== secrets[0];
   const hasOthers = sorted(asked.scopes) !== sorted(before.scopes);
   const others = [...(isNew ? ['secret' as const] : []), ...(hasOthers ? ['scopes' as const] : [])];
   await events.items.keepUrl(asked.owner, id, url, now);
-  const changed = await events.items.changeSubscription(asked.owner, id, createdAt, {
+  const set = {
     refreshBefore,
     scopes: asked.scopes,
     expiresAt: Math.ceil(refreshBefore / 1_000),
     ...(isNew && { secrets: [secret, ...secrets].slice(0, 2), secretUntil: now + limits.mcpEvents.oldSecret }),
-  });
+  };
+  // Once it is over, its message is dropped: nothing would send it again for an hour.
+  const changed = await events.items.changeSubscription(asked.owner, before, set, server.now());
   if (!changed) throw new InvalidParams(ENDED);
   await events.log.begin(asked.owner);
   // The request that began it may have died before its start.
@@ -193,8 +195,10 @@ function wantedOf(call: Call, now: number, { loopback }: EventsContext): Wanted 
   if (typeof url !== 'string' || callbackUrl(url, { loopback }) === undefined) {
     throw new InvalidParams('delivery.url must be an absolute https URL without user info');
   }
-  if (url.length > limits.mcpEvents.url) {
-    throw new InvalidParams(`delivery.url may have ${limits.mcpEvents.url} characters at most`);
+  // A request leaves it out, so it only makes more subscriptions of one receiver.
+  if (url.includes('#')) throw new InvalidParams('delivery.url may have no fragment');
+  if (Buffer.byteLength(url) > limits.mcpEvents.url) {
+    throw new InvalidParams(`delivery.url may have ${limits.mcpEvents.url} bytes at most`);
   }
   return {
     url,

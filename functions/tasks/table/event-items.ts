@@ -29,8 +29,8 @@ export interface EventItems {
   matched(owner: string): Promise<readonly MatchedSubscription[]>;
   /** Keeps its URL first. False if there is a live one. */
   createSubscription(owner: string, subscription: NewSubscription, now: number): Promise<boolean>;
-  /** Sets these attributes, if the subscription lives and is the one created at `createdAt`. */
-  changeSubscription(owner: string, id: string, createdAt: number, set: Partial<StoredSubscription>): Promise<boolean>;
+  /** Sets these attributes, if the subscription still lives now. */
+  changeSubscription(owner: string, to: Begun, set: Partial<StoredSubscription>, now: number): Promise<boolean>;
   /** Ends it at once, so that it makes no read of the others long; with `lapsedBy` only if it has lapsed by then. False: it does not. */
   endSubscription(owner: string, to: Begun, lapsedBy?: number): Promise<boolean>;
   /*
@@ -262,8 +262,9 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
         given({ now }, 'attribute_not_exists(taskId) OR #refreshBefore <= :now'),
       );
     },
-    async changeSubscription(owner, id, createdAt, set) {
-      const more = given({ createdAt, ...set }, '#createdAt = :createdAt', setting(set));
+    async changeSubscription(owner, { id, createdAt }, set, now) {
+      const lives = '#createdAt = :createdAt AND #refreshBefore > :now';
+      const more = given({ createdAt, now, ...set }, lives, setting(set));
       return (await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE')) !== undefined;
     },
     endSubscription: async (owner, { id, createdAt }, lapsedBy) => {

@@ -74,7 +74,7 @@ test('events that a subscription may not see any more are left out (H-15)', asyn
   const { writer, subscribe, items, got, store } = eventsInMemory();
   const { createdAt } = await subscribe('sub', { scopes: ['ops'] });
   for (let n = 1; n <= 25; n++) await writer().append(OWNER, event(n, { scopes: n === 20 ? [] : ['ops'] }));
-  await items.changeSubscription(OWNER, 'sub', createdAt, { scopes: [] });
+  await items.changeSubscription(OWNER, { id: 'sub', createdAt }, { scopes: [] }, START);
   expect(await got('sub')).toEqual(ids(20));
   expect(await store.subscription(OWNER, 'sub')).toMatchObject({ deliveredTo: positionText(START + 26) });
   await writer().append(OWNER, event(26));

@@ -87,7 +87,7 @@ test('a subscription gets what it missed, then what comes while it starts, in or
 test('a subscription that was ended before its start is in the log gets nothing', async () => {
   const { subscribe, items, writer, queue } = eventsInMemory();
   const { createdAt } = await subscribe('sub');
-  await items.changeSubscription(OWNER, 'sub', createdAt, { refreshBefore: 0 });
+  await items.changeSubscription(OWNER, { id: 'sub', createdAt }, { refreshBefore: 0 }, START);
   await writer().append(OWNER, event(1));
   expect(queue.sent).toEqual([]);
 });
@@ -150,7 +150,7 @@ test('an attempt that ends after its subscription was begun again leaves no trac
   const { clock, store, writer, subscribe, items } = eventsInMemory();
   const { deliveredTo } = await subscribe('sub');
   for (const n of [1, 2]) await writer().append(OWNER, event(n));
-  await items.changeSubscription(OWNER, 'sub', START, { refreshBefore: clock.now });
+  await items.changeSubscription(OWNER, SUB, { refreshBefore: clock.now }, clock.now);
   clock.now += 1_000;
   await subscribe('sub', { deliveredTo });
   const before = await store.subscription(OWNER, 'sub');
@@ -167,7 +167,7 @@ test('a subscription that begins again from a cursor gets again what the queue h
   const { deliveredTo } = await subscribe('sub');
   for (const n of [1, 2]) await writer().append(OWNER, event(n));
   expect(await got('sub')).toEqual(ids(1, 2));
-  await items.changeSubscription(OWNER, 'sub', START, { refreshBefore: clock.now });
+  await items.changeSubscription(OWNER, SUB, { refreshBefore: clock.now }, clock.now);
   clock.now += 1_000;
   await subscribe('sub', { deliveredTo });
   expect(await got('sub')).toEqual(ids(1, 2, 1, 2));

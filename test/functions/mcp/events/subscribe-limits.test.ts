@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { OWNER, START } from '../../events/support.ts';
-import { eventsServer } from './support.ts';
+import { finished, OWNER, START } from '../../events/support.ts';
+import { eventsServer, URL_ } from './support.ts';
 
 const HOUR = 3_600_000;
 const MOST = limits.mcpEvents.subscriptions;
@@ -74,4 +74,41 @@ test('a request whose receiver has to answer counts as one that waits (C-37)', a
   store.openStream = async () => undefined;
   const { error } = await call('events/subscribe', subscription());
   expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 1]);
+});
+
+test.each([
+  ['an empty fragment', `${URL_}#`, 'delivery.url may have no fragment'],
+  ['a fragment', `${URL_}#a`, 'delivery.url may have no fragment'],
+  ['2,001 bytes', URL_.padEnd(2_001, 'a'), 'delivery.url may have 2000 bytes at most'],
+  ['up to three bytes a character', URL_.padEnd(1_000, '€'), 'delivery.url may have 2000 bytes at most'],
+])('a URL of %s is refused by name (H-07)', async (_what, url, message) => {
+  const { call, subscription, asked } = eventsServer();
+  const { error } = await call('events/subscribe', subscription({}, { url }));
+  expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(message) });
+  expect(asked).toEqual([]);
+});
+
+test('a URL of 2,000 bytes is taken (H-07)', async () => {
+  const { call, subscription, asked } = eventsServer();
+  await call('events/subscribe', subscription({}, { url: URL_.padEnd(2_000, 'a') }));
+  expect(asked).toHaveLength(1);
+});
+
+test('a refresh that crosses the end of its subscription is refused, and the next request begins it again (H-12)', async () => {
+  const { call, subscription, items, clock, writer, got } = eventsServer();
+  const wanted = subscription({ ttlMs: HOUR });
+  const { id, refreshBefore, cursor } = (await call('events/subscribe', wanted)).result;
+  await writer().append(OWNER, { at: clock.now, event: finished(1) });
+  clock.now = Date.parse(refreshBefore) - 20;
+  const { keepUrl } = items;
+  items.keepUrl = async (...given) => {
+    clock.now += 20;
+    // Its message is dropped.
+    await got(id);
+    await keepUrl(...given);
+  };
+  const refused = await call('events/subscribe', wanted);
+  expect(refused.error).toMatchObject({ code: -32602, message: expect.stringContaining('subscribe again') });
+  expect((await call('events/subscribe', { ...wanted, cursor })).result).toMatchObject({ id, truncated: false });
+  expect(await got(id)).toEqual([finished(1).eventId]);
 });
