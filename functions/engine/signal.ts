@@ -35,7 +35,7 @@ export interface Answering {
 /** What sending answers resulted in. `record`: as it is now. */
 export type Signalled =
   /** The task asks nothing, or no answer was given to what it asks. */
-  | { readonly outcome: 'nothing'; readonly record: TaskRecord; readonly start?: Start | 'expired' }
+  | { readonly outcome: 'nothing'; readonly record: TaskRecord; readonly start?: Start }
   /** Its deadline had passed: it is failed. */
   | { readonly outcome: 'late'; readonly record: TaskRecord }
   /** Stored. `open`: questions that still wait. */
@@ -44,7 +44,7 @@ export type Signalled =
   | {
       readonly outcome: 'round';
       readonly record: TaskRecord;
-      readonly start: Start | 'expired' | { readonly error: unknown };
+      readonly start: Start | { readonly error: unknown };
     };
 
 /**
@@ -103,10 +103,10 @@ async function repeated(record: TaskRecord, context: RunContext): Promise<Signal
   const known = record.round === 1 || isSeen(record) || context.now() >= record.deadlineAt;
   // Otherwise it would be one more run, and the sweep starts a round that was not started.
   if (known || !traitsOf(record).idempotentStart) return nothing;
-  const next = await startNext(record, false, context);
+  const start = await startNext(record, context);
   // Each start counts against a quota of the account: after this note, further repeats start nothing.
-  if (next.start === 'started') await context.store.applyBlind(record, confirmStart(record, context.now()));
-  return { outcome: 'nothing', ...next };
+  if (start === 'started') await context.store.applyBlind(record, confirmStart(record, context.now()));
+  return { outcome: 'nothing', record, start };
 }
 
 async function begun(
@@ -126,7 +126,7 @@ async function begun(
     return { outcome: 'late', record: failed ?? changed };
   }
   try {
-    return { outcome: 'round', ...(await startNext(changed, true, context)) };
+    return { outcome: 'round', record: changed, start: await startNext(changed, context) };
   } catch (error) {
     return { outcome: 'round', record: changed, start: { error } };
   }

@@ -128,7 +128,10 @@ export async function repeatFirst(record: TaskRecord, input: string, context: Ru
   await overBefore(record, context);
 }
 
-/** `gone`: nothing to start, as this server no longer has the tool. `taken`: as of `Workflow.start`. */
+/**
+ * `gone`: nothing to start, as this server no longer has the tool. `taken`: as of `Workflow.start`. The sweep sees whether that is a
+ * run of this round, which has ended, or of an older task.
+ */
 export type Start = 'started' | 'taken' | 'gone';
 
 type StartContext = Pick<EngineContext, 'toolEngine' | 'workflow' | 'inputs'>;
@@ -156,15 +159,8 @@ async function storedStart(record: TaskRecord, { toolEngine, workflow, inputs }:
 /**
  * Starts the round that the last answer began. Where a start is not idempotent, only the request that wrote that answer
  * may call it. Throws Unavailable, and what the start throws: a poll or the sweep then starts the round.
- *
- * @param own whether this request wrote the last answer. A taken name then belongs to an older task under the same key
- * @returns `expired`: the task failed for that
  */
-export async function startNext(
-  record: TaskRecord,
-  own: boolean,
-  context: RunContext,
-): Promise<{ readonly start: Start | 'expired'; readonly record: TaskRecord }> {
+export async function startNext(record: TaskRecord, context: RunContext): Promise<Start> {
   const start = await startAgain(record, context).catch(async (error: unknown) => {
     if (!traitsOf(record).idempotentStart && error instanceof TooManyStarts && error.certain) {
       await note(startDue(record, context.now()), record, context);
@@ -174,14 +170,10 @@ export async function startNext(
     logUnexpected(error, 'starting a round', context);
     throw new Unavailable(error);
   });
-  if (start === 'gone') return { start, record };
-  if (start === 'taken' && own && record.digest !== undefined) {
-    const expired = await context.store.apply(record, keyExpired(record, context.now()));
-    return { start: expired === undefined ? 'started' : 'expired', record: expired ?? record };
-  }
+  if (start !== 'started') return start;
   if (!traitsOf(record).idempotentStart) await note(awaitRun(record, context.now()), record, context);
   await stopIfOver(record, context);
-  return { start: 'started', record };
+  return start;
 }
 
 /** Best effort: without this note the sweep starts the round again at its first check. */

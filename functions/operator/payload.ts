@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { traitsOf } from '../tasks/engines.ts';
-import { executionArnOf } from '../tasks/ids.ts';
+import { executionArnOf, isOlder } from '../tasks/ids.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -11,7 +11,7 @@ import { signalUrl } from '../tasks/waits/signal-url.ts';
 import { awaited, waitsOf } from '../tasks/waits/waits.ts';
 import type { OperatorContext, States } from './context.ts';
 import { NotAllowed } from './errors.ts';
-import { isDenied, isOlder, machineArnOf } from './runs.ts';
+import { isDenied, machineArnOf } from './runs.ts';
 import type { Thrown } from './thrown.ts';
 
 /** What a client and a tool wrote. Shown only with the right to it. */
@@ -90,7 +90,8 @@ async function inputOf(record: TaskRecord, executionArn: string, states: States)
   try {
     const { input, startDate } = await states.send(new DescribeExecutionCommand({ executionArn }));
     const value = parsed(input ?? '');
-    if (isOlder(startDate, record) || !isObject(value) || typeof value.arguments !== 'string') return undefined;
+    if (isOlder(startDate?.getTime(), record) || !isObject(value) || typeof value.arguments !== 'string')
+      return undefined;
     return { arguments: value.arguments, inputResponses: isObject(value.inputResponses) ? value.inputResponses : {} };
   } catch (error) {
     if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;

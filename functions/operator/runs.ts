@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { openState } from '../tasks/aws/execution-history.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
-import { executionArnOf, executionName } from '../tasks/ids.ts';
+import { executionArnOf, executionName, isOlder } from '../tasks/ids.ts';
 import { isErrorName } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import type { ServerFacts, States } from './context.ts';
@@ -44,13 +44,6 @@ const EVENTS = 1_000;
 /** Executions of one tool that a search without the right to describe them reads. */
 const LISTED = 1_000;
 
-/** How far the clocks of the endpoint and of Step Functions may differ, in ms. */
-const SKEW = 60_000;
-
-/** Whether an execution is one of an older task, whose idempotency key this task has used again. */
-export const isOlder = (startDate: Date | undefined, { createdAt }: Pick<TaskRecord, 'createdAt'>): boolean =>
-  startDate !== undefined && startDate.getTime() < createdAt - SKEW;
-
 /** The run of one round, without what it got and returned. */
 export async function runOf(
   record: Pick<TaskRecord, 'taskId' | 'createdAt'>,
@@ -62,7 +55,7 @@ export async function runOf(
   const run = { round, executionArn, failures: [] };
   try {
     const described = await states.send(new DescribeExecutionCommand({ executionArn, includedData: 'METADATA_ONLY' }));
-    if (isOlder(described.startDate, record)) return { ...run, status: 'missing' };
+    if (isOlder(described.startDate?.getTime(), record)) return { ...run, status: 'missing' };
     return { ...run, ...factsOf(described), ...(await historyOf(executionArn, states)) };
   } catch (error) {
     const { name } = error as Error;
@@ -148,7 +141,8 @@ async function listedRun(
     const list = new ListExecutionsCommand({ stateMachineArn, maxResults: LISTED });
     const { executions = [], nextToken } = await states.send(list);
     const found = executions.find((execution) => execution.name === name);
-    if (found !== undefined) return isOlder(found.startDate, record) ? { status: 'missing' as const } : factsOf(found);
+    if (found !== undefined)
+      return isOlder(found.startDate?.getTime(), record) ? { status: 'missing' as const } : factsOf(found);
     // AWS may return fewer than it was asked for although there are more: a rerun must not take that for no run.
     const complete = nextToken === undefined && executions.length < LISTED;
     return { status: complete ? ('missing' as const) : ('unknown' as const) };

@@ -1,10 +1,11 @@
 import { asOf, lapse, overdue } from '../tasks/deadlines.ts';
 import { ENGINES, type Engine, engineOf } from '../tasks/engines.ts';
 import { failure } from '../tasks/failures.ts';
+import { isOlder } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type Change, isTerminal, unmoved } from '../tasks/transitions/change.ts';
-import { failAsSeen } from '../tasks/transitions/end.ts';
+import { failAsSeen, keyExpired } from '../tasks/transitions/end.ts';
 import { restartOnExpress } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
 import { waitOn } from '../tasks/transitions/waits.ts';
@@ -62,6 +63,10 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run, e
   if (run === undefined) {
     if ((record.dueAt ?? now) > now) return NOTHING;
     return { kind: isSeen(record) ? 'check_again' : 'check' };
+  }
+  // No round of this task can get a run of that name, and what the other one came to is not its own.
+  if (record.digest !== undefined && isOlder(run.startedAt, record)) {
+    return { kind: 'run_ended', change: keyExpired(record, now) };
   }
   const running = run.status === 'RUNNING';
   if (running && !isUnheard(run.work, now)) return { kind: 'postponed', change: comeBack(record, run, now) };

@@ -9,7 +9,8 @@ export interface Execution {
   readonly input?: string | undefined;
   /** JSON text. */
   readonly output?: string | undefined;
-  /** In ms since the epoch. */
+  /** In ms since the epoch, as `stoppedAt`. */
+  readonly startedAt?: number | undefined;
   readonly stoppedAt?: number | undefined;
 }
 
@@ -18,13 +19,14 @@ export function describer(stepFunctions: Pick<SFNClient, 'send'>): (executionArn
   return async (executionArn) => {
     try {
       const found = await stepFunctions.send(new DescribeExecutionCommand({ executionArn }));
-      const { status = 'RUNNING', error, input, output, stopDate } = found;
+      const { status = 'RUNNING', error, input, output, startDate, stopDate } = found;
       return {
         // Only children of Map runs have the status PENDING_REDRIVE.
         status: status === 'PENDING_REDRIVE' ? 'RUNNING' : status,
         error,
         input,
         output,
+        startedAt: startDate?.getTime(),
         stoppedAt: stopDate?.getTime(),
       };
     } catch (error) {

@@ -103,6 +103,13 @@ export function executionArnOf({ taskId, round }: Pick<TaskRecord, 'taskId' | 'r
   return `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(taskId, round)}`;
 }
 
+/** How far the clocks of the endpoint and of Step Functions may differ, in ms. */
+const SKEW = 60_000;
+
+/** Whether an execution is one of an older task, whose idempotency key this task has used again. In ms since the epoch. */
+export const isOlder = (startedAt: number | undefined, { createdAt }: Pick<TaskRecord, 'createdAt'>): boolean =>
+  startedAt !== undefined && startedAt < createdAt - SKEW;
+
 /** Spreads tasks over at most 1,024 shards, by the end of their ids, which is random. `lib/workflow/write.jsonata` does the same. */
 export const shardOf = (taskId: string, shards: number): number => numberOf(taskId.slice(-2)) % shards;
 

@@ -1,7 +1,6 @@
 import { type OpenQuestions, type Signalled, signal } from '../../engine/signal.ts';
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
-import { FAILURES } from '../../tasks/failures.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
@@ -80,9 +79,8 @@ function said(signalled: Exclude<Signalled, { outcome: 'nothing' }>): { outcome:
   const { start } = signalled;
   const answered = (message: string) => ({ outcome: { done: true, message: `Answered${message}` } });
   if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
-  if (start === 'expired') {
-    return { outcome: { done: false, message: `Answered, but it cannot go on: ${FAILURES.KeyExpired.message}` } };
-  }
+  if (start === 'taken')
+    return answered('. A run has the name of its next round, and the sweep sees to it within 2 minutes');
   if (typeof start === 'object') {
     const { name } = start.error as Error;
     return answered(`. Its next round could not be started now (${name}): the sweep starts it within 2 minutes`);

@@ -27,7 +27,7 @@ export const FAILED_ROWS: readonly Row[] = [
     fits: because('KeyExpired'),
     why: () => [
       'Its idempotency key belonged to an older task, which has expired. Step Functions keeps the name of that run for 90 days.',
-      'Nothing ran for this task. The client has to call again with a new key.',
+      'So its round could not run. The client has to call again with a new key.',
     ],
     next: () => [],
   },

@@ -116,12 +116,12 @@ describe('input that is lost ends its task, which says so', () => {
     const { server, stored, did, objects } = away(answered, false);
     const before = stored();
     await startIfCrashed([before], server);
-    await expect(startNext(before, false, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await expect(startNext(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored()).toEqual(before);
     expect(did).not.toContain('start');
     expect(failures()).toContain('starting a round');
     objects.state.down = 'SlowDown';
-    await expect(startNext(before, false, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+    await expect(startNext(before, server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
   });
 
   test('but not while S3 is only out of reach: then the request says to try again', async () => {

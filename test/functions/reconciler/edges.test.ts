@@ -125,9 +125,17 @@ describe('what Step Functions says of an execution', () => {
   const said = (answer: object | Error) =>
     describer(fakeClient<SFNClient>(async () => (answer instanceof Error ? Promise.reject(answer) : answer)))('arn');
 
-  test('is taken over, with its end in ms', async () => {
-    const answer = { status: 'FAILED', error: 'E', input: 'i', output: 'o', stopDate: new Date(7) };
-    expect(await said(answer)).toEqual({ status: 'FAILED', error: 'E', input: 'i', output: 'o', stoppedAt: 7 });
+  test('is taken over, with its times in ms', async () => {
+    const answer = {
+      status: 'FAILED',
+      error: 'E',
+      input: 'i',
+      output: 'o',
+      startDate: new Date(5),
+      stopDate: new Date(7),
+    };
+    const times = { startedAt: 5, stoppedAt: 7 };
+    expect(await said(answer)).toEqual({ status: 'FAILED', error: 'E', input: 'i', output: 'o', ...times });
     for (const open of [{ status: 'PENDING_REDRIVE' }, {}])
       expect(await said(open)).toMatchObject({ status: 'RUNNING' });
   });

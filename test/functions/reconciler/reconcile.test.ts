@@ -69,6 +69,17 @@ describe('a task that is due', () => {
     expect(await reconcile(key, true, running.context)).toBe('postponed');
   });
 
+  test.each([
+    ['SUCCEEDED', 120_000, 'KeyExpired'],
+    ['RUNNING', 120_000, 'KeyExpired'],
+    ['FAILED', 1_000, 'RunLost'],
+  ] as const)('and whose run %s, begun %i ms before it, fails as %s (row 6)', async (status, before, failure) => {
+    const { context, executions, records } = fakeContext([answered({ digest: 'd' })]);
+    executions.put(executionArn('t', 2), { status, startDate: T0 - before });
+    expect(await reconcile(key, true, context)).toBe('run_ended');
+    expect(records.get('t')).toMatchObject({ status: 'failed', failure });
+  });
+
   test('and whose input cannot be read at the moment is left for the next sweep', async () => {
     const { record: slim } = moved(answered());
     const objects = createObjects();

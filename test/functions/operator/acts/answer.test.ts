@@ -183,14 +183,14 @@ describe('answer of an operator', () => {
     });
   });
 
-  test('whose round has the name of an older run fails the task, if it has a key', async () => {
+  test('whose round has the name of a run that has ended is left to the sweep', async () => {
     const { context, records, executions } = operatorOn([asking(['a'], { digest: 'd' })]);
     executions.put(arnOf(2), { status: 'SUCCEEDED' });
     expect(await answerTask(KEY, YES, ann, context)).toMatchObject({
-      done: false,
-      message: expect.stringContaining('Answered, but it cannot go on: The task of this idempotency key has expired'),
+      done: true,
+      message: 'Answered. A run has the name of its next round, and the sweep sees to it within 2 minutes',
     });
-    expect(records.get(KEY.taskId)).toMatchObject({ status: 'failed', failure: 'KeyExpired' });
+    expect(records.get(KEY.taskId)).toMatchObject({ status: 'working', round: 2 });
   });
 
   test('that is too large for the record lies in S3 before the record refers to it', async () => {

@@ -151,7 +151,7 @@ function failureIsTrue(
       return before.status === 'working' && hasDied;
     case 'The task of this idempotency key has expired: use a new key':
       // Not so, but it has failed: a repeat started it while the first call's only try was on its way, and its run died.
-      return task.starters > 1 && hasDied;
+      return before.round === 1 && task.starters > 1 && hasDied;
     case 'No answer came before the deadline':
       return (before.status === 'input_required' || before.round > 1) && past(before.deadlineAt);
     case 'The tool did not finish in time':

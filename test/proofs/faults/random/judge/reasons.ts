@@ -62,7 +62,7 @@ const MESSAGES: Readonly<Record<string, Cause>> = {
   'The task could not be started': neverStarted,
   'The run of the tool ended without a result': runDied,
   'The task of this idempotency key has expired: use a new key': ({ record, ...one }) =>
-    record.digest !== undefined && hasDied(one),
+    record.round === 1 && record.digest !== undefined && hasDied(one),
   'No answer came before the deadline': ({ record, write, told, task, around }) =>
     write.at > record.deadlineAt &&
     (around.calmAt > record.deadlineAt || told === 'nothing' || task?.answers === 'never'),
