@@ -72,18 +72,15 @@ function statesOf({ runs }: Story, now: number): string[] {
 }
 
 /** One line for each event and subscription. */
-const eventsOf = ({ deliveries = [] }: Story, now: number): string[] =>
-  deliveries.length === 0
-    ? []
-    : [
-        'Its events',
-        table(
-          deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => {
-            const fails = state === 'fails' ? `for ${span(now - failedSince)}: ${lastError}` : '';
-            return [`  ${event}`, subscription, state, fails];
-          }),
-        ),
-      ];
+function eventsOf({ deliveries = [], unreadEvents }: Story, now: number): string[] {
+  const rows = deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => {
+    const fails = state === 'fails' ? `for ${span(now - failedSince)}: ${lastError}` : '';
+    return [`  ${event}`, subscription, state, fails];
+  });
+  const unread = unreadEvents ? ['  Only the newest 500 entries of the log of its owner were read'] : [];
+  const lines = [...(rows.length > 0 ? [table(rows)] : []), ...unread];
+  return lines.length === 0 ? [] : ['Its events', ...lines];
+}
 
 function progressText({ at, done, of, message }: NonNullable<Story['progress']>, now: number): string {
   const counted = done === undefined ? '' : `${done}${of === undefined ? '' : ` of ${of}`}, `;

@@ -43,6 +43,8 @@ export interface Story {
   readonly runs: readonly RunFacts[];
   /** Where its MCP events are, for each live subscription that wants them. */
   readonly deliveries?: readonly Delivery[];
+  /** The log of its owner has older entries, which are not read: some of its events may be among them. */
+  readonly unreadEvents?: true;
   /** Only if it was asked for. */
   readonly payload?: Payload;
   /** `runLogs`: the log group of runs of which there is no history. */
@@ -79,7 +81,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
   const now = context.now();
   const seen = seenNow(record, now);
   const seenAs = seen === undefined ? 'gone' : seen.status;
-  const [runs, report, deliveries] = await Promise.all([
+  const [runs, report, { deliveries, unread }] = await Promise.all([
     runsOf(record, RUNS, context),
     record.status === 'working' || record.status === 'waiting' ? context.reads.progress(record, payload) : undefined,
     deliveriesOf(record, context),
@@ -114,6 +116,7 @@ export async function show(key: TaskKey, payload: boolean, context: OperatorCont
     happened: momentsOf(record, runs),
     runs,
     ...(deliveries.length > 0 && { deliveries }),
+    ...(unread && { unreadEvents: true }),
     ...(whole && { payload: { ...whole, ...(errors.length > 0 && { errors }) } }),
     links: {
       ...(last && isOnAws(last) && executionLink(last.executionArn, context.server.region)),

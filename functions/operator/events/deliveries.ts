@@ -16,6 +16,12 @@ export interface Delivery {
   readonly lastError?: string;
 }
 
+export interface Deliveries {
+  readonly deliveries: readonly Delivery[];
+  /** The log has older entries, which are not read. These subscriptions fail, maybe at one of them. Undefined: all was read. */
+  readonly unread?: readonly string[];
+}
+
 /** Whether the server has MCP Events. */
 const hasEvents = ({ server }: OperatorContext): boolean => server.logGroups.deliveries !== undefined;
 
@@ -40,13 +46,12 @@ export async function subscriptionsOf(
   }
 }
 
-/** Where the events of a task are for each live subscription of its owner. Empty: no subscription wants one. */
-export async function deliveriesOf({ owner, taskId }: TaskKey, context: OperatorContext): Promise<readonly Delivery[]> {
-  if (!owner.startsWith('owner#')) return [];
-  const subscriptions = await subscriptionsOf(owner, false, context);
-  if (subscriptions.length === 0) return [];
-  const told = await context.events.told(owner, taskId);
-  return told.flatMap(({ event, position }) =>
+/** Where the events of a task are for each live subscription of its owner. Empty: no subscription wants one that was read. */
+export async function deliveriesOf({ owner, taskId }: TaskKey, context: OperatorContext): Promise<Deliveries> {
+  const subscriptions = owner.startsWith('owner#') ? await subscriptionsOf(owner, false, context) : [];
+  if (subscriptions.length === 0) return { deliveries: [] };
+  const { events, oldest } = await context.events.eventsOf(owner, taskId);
+  const deliveries = events.flatMap(({ event, position }) =>
     subscriptions.flatMap((one): Delivery[] => {
       // A later one with this task gets its event, too.
       const isLater = one.createdAt > event.at && one.arguments.taskId !== taskId;
@@ -58,4 +63,7 @@ export async function deliveriesOf({ owner, taskId }: TaskKey, context: Operator
       return [{ ...facts, state: 'fails', failedSince, ...(lastError !== undefined && { lastError }) }];
     }),
   );
+  if (oldest === undefined) return { deliveries };
+  const behind = subscriptions.filter((one) => one.failedSince !== undefined && one.deliveredTo < oldest);
+  return { deliveries, unread: behind.map(({ id }) => id) };
 }

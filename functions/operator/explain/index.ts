@@ -2,7 +2,7 @@ import type { TaskKey } from '../../tasks/record.ts';
 import { failVisibleAt, isTerminal } from '../../tasks/transitions/change.ts';
 import { rerunRefusal } from '../acts/rerun.ts';
 import type { OperatorContext } from '../context.ts';
-import { type Delivery, deliveriesOf } from '../events/deliveries.ts';
+import { type Deliveries, deliveriesOf } from '../events/deliveries.ts';
 import { readTask } from '../show.ts';
 import { recordOf, utc } from '../view.ts';
 import { factsOf, healthOf, type ServerHealth } from './facts.ts';
@@ -73,14 +73,19 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
   };
 }
 
-const undelivered = (deliveries: readonly Delivery[]): string[] =>
-  deliveries.flatMap(({ state, event, subscription, failedSince = 0, lastError = '' }) =>
+const undelivered = ({ deliveries, unread = [] }: Deliveries): string[] => [
+  ...deliveries.flatMap(({ state, event, subscription, failedSince = 0, lastError = '' }) =>
     state === 'fails'
       ? [
           `Its event ${event} does not reach ${subscription}: since ${utc(failedSince)} each attempt fails (${lastError}). The next one comes within 15 minutes.`,
         ]
       : [],
-  );
+  ),
+  ...unread.map(
+    (subscription) =>
+      `${subscription} fails, maybe at an older event of this task: only the newest 500 entries of the log of its owner are read.`,
+  ),
+];
 
 function alsoOf({ letters, sweepLate }: ServerHealth): string[] {
   const queues = Object.entries(letters).map(

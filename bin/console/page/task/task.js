@@ -133,19 +133,21 @@ const events = ({ happened }) => html`<section aria-labelledby="events-head">
 </section>`;
 
 /** @param {Story} story @param {number} now */
-function told({ deliveries = [] }, now) {
-  if (deliveries.length === 0) return null;
+function told({ deliveries = [], unreadEvents }, now) {
+  if (deliveries.length === 0 && !unreadEvents) return null;
+  const rows = table(
+    'Subscriptions',
+    [{ name: 'Event' }, { name: 'Subscription' }, { name: 'State' }],
+    deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => [
+      event,
+      subscription,
+      state === 'fails' ? `fails for ${span(now - failedSince)}: ${lastError}` : state,
+    ]),
+  );
   return html`<section aria-labelledby="told-head">
     <h2 id="told-head">Subscriptions</h2>
-    ${table(
-      'Subscriptions',
-      [{ name: 'Event' }, { name: 'Subscription' }, { name: 'State' }],
-      deliveries.map(({ event, subscription, state, failedSince = now, lastError = '' }) => [
-        event,
-        subscription,
-        state === 'fails' ? `fails for ${span(now - failedSince)}: ${lastError}` : state,
-      ]),
-    )}
+    ${deliveries.length === 0 ? null : rows}
+    ${unreadEvents ? html`<p>Only the newest 500 entries of the log of its owner were read.</p>` : null}
   </section>`;
 }
 

@@ -1,5 +1,5 @@
 import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
-import type { DynamoDb } from '../../aws/dynamodb.ts';
+import type { DynamoDb, QueryInput } from '../../aws/dynamodb.ts';
 import { type EventFacts, type EventItems, eventItems, type StoredSubscription } from '../event-items.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
@@ -11,38 +11,40 @@ export type SubscriptionRead = Pick<
   readonly url?: string;
 };
 
+/** The events of one task among the newest 500 entries of the log of its owner. */
+export interface TaskEvents {
+  readonly events: readonly { readonly event: EventFacts; readonly position: string }[];
+  /** The position of the oldest entry that was read. Undefined: the log has no older one. */
+  readonly oldest?: string;
+}
+
+/** An owner makes its log as long as it likes, and operators read it with each task. */
+const NEWEST = 500;
+
 /** How operators read the subscriptions and events of an owner, and end subscriptions. */
 export interface OperatorEvents {
   /** All of the owner, also those that are over. */
   subscriptions(owner: string, withUrl: boolean): Promise<readonly SubscriptionRead[]>;
-  /** The events of one task that the log of its owner holds. It reads the whole log. */
-  told(owner: string, taskId: string): Promise<readonly { readonly event: EventFacts; readonly position: string }[]>;
+  eventsOf(owner: string, taskId: string): Promise<TaskEvents>;
   readonly end: EventItems['endSubscription'];
 }
 
 export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
-  /** The items of the owner whose sort keys begin so, page by page. */
-  async function all(owner: string, prefix: string, attributes: readonly string[], more: { taskId?: string } = {}) {
-    const filter = more.taskId !== undefined && {
-      FilterExpression: '#event.#taskId = :task',
-    };
-    const names = [...new Set(['owner', 'taskId', ...attributes])];
+  /** For the items of the owner whose sort keys begin so. */
+  const queryOf = (owner: string, prefix: string, attributes: readonly string[]): QueryInput => ({
+    TableName: table,
+    KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :prefix)',
+    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(['owner', ...attributes].map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':prefix': prefix },
+  });
+  /** Page by page. */
+  async function all(owner: string, prefix: string, attributes: readonly string[]) {
+    const query = queryOf(owner, prefix, attributes);
     const items: Record<string, unknown>[] = [];
     let start: Record<string, unknown> | undefined;
     do {
-      const page = await db.query({
-        TableName: table,
-        KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :prefix)',
-        ...filter,
-        ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
-        ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-        ExpressionAttributeValues: {
-          ':owner': EVENTS_PARTITION + owner,
-          ':prefix': prefix,
-          ...(more.taskId !== undefined && { ':task': more.taskId }),
-        },
-        ...(start && { ExclusiveStartKey: start }),
-      });
+      const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
       items.push(...(page.Items ?? []));
       start = page.LastEvaluatedKey;
     } while (start !== undefined);
@@ -58,9 +60,21 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
       const byId = new Map(urls.map((one) => [one.id, one]));
       return found.map((one) => ({ ...byId.get(one.id), ...one })) as unknown as SubscriptionRead[];
     },
-    async told(owner, taskId) {
-      const entries = await all(owner, SORT_KEYS.event, ['taskId', 'event'], { taskId });
-      return entries.map(({ id, ...entry }) => ({ ...(entry as unknown as { event: EventFacts }), position: id }));
+    async eventsOf(owner, taskId) {
+      const query = queryOf(owner, SORT_KEYS.event, ['taskId', 'event']);
+      const { Items = [], LastEvaluatedKey } = await db.query({
+        ...query,
+        FilterExpression: '#event.#taskId = :task',
+        ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ':task': taskId },
+        ScanIndexForward: false,
+        Limit: NEWEST,
+      });
+      const positionOf = (item: Readonly<Record<string, unknown>>) => String(item.taskId).slice(SORT_KEYS.event.length);
+      const events = Items.map((item) => ({
+        event: item.event as EventFacts,
+        position: positionOf(item),
+      })).toReversed();
+      return { events, ...(LastEvaluatedKey && { oldest: positionOf(LastEvaluatedKey) }) };
     },
     end: eventItems(db, table).endSubscription,
   };

@@ -94,7 +94,7 @@ test('a URL of 2,000 bytes is taken (H-07)', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('a refresh that crosses the end of its subscription is refused, and the next request begins it again (H-12)', async () => {
+test('a refresh that crosses the end of its subscription is refused: the next begins it (H-12)', async () => {
   const { call, subscription, items, clock, writer, got } = eventsServer();
   const wanted = subscription({ ttlMs: HOUR });
   const { id, refreshBefore, cursor } = (await call('events/subscribe', wanted)).result;
