@@ -59,16 +59,13 @@ test('a round whose tool is gone cannot be started, which the client learns', as
 test.each([
   ['without', {}],
   ['with', { digest: 'd' }],
-])(
-  'a later round whose name is taken is left to the sweep, %s a key: its run may have died (row 6)',
-  async (_how, key) => {
-    const { server, records } = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
-    const record = { ...answered, ...key };
-    records.set(record);
-    expect(await startNext(record, server)).toBe('taken');
-    expect(records.get(record.taskId)).toEqual(record);
-  },
-);
+])('a later round whose name is taken is left to the sweep, %s a key (row 6)', async (_how, key) => {
+  const { server, records } = fakeServer({ workflow: { start: async () => 'taken', stop: async () => {} } });
+  const record = { ...answered, ...key };
+  records.set(record);
+  expect(await startNext(record, server)).toBe('taken');
+  expect(records.get(record.taskId)).toEqual(record);
+});
 
 test('an error of a start that is not about its input stays what it is', async () => {
   const denied = Object.assign(new Error('no'), { name: 'AccessDeniedException' });

@@ -127,7 +127,7 @@ test('a deadline passes only when it has passed and a fault blocked the task', (
   ).toBe(true);
 });
 
-test('a tool refuses a wait only if a fault made its first run so late that the wait ends past the deadline', () => {
+test('a tool refuses a wait only if a fault made its first run too late for it', () => {
   const refused = (wait: string, deadlineAt = 300_000) =>
     `${wait} ends after the deadline of its task, ${new Date(deadlineAt).toISOString()}: give the tool a longer timeout`;
   const record = create({ owner: 'o', taskId }, { ...NEW, tool: 'charge_and_wait' }, 0);
