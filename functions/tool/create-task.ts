@@ -129,6 +129,8 @@ export function createTask(
         if (open.length > 0) {
           await ending.end({ questions: Object.fromEntries(open.map(({ name, question }) => [name, question])) });
         }
+        await ending.pass(`? ${all.map(({ name }) => name).join(' ')}`);
+        checkOpen();
         return Object.fromEntries(all.map(({ key, given }) => [key, given])) as never;
       }),
     setVariable(name, value) {
@@ -142,8 +144,10 @@ export function createTask(
       return endable(async () => {
         checkOpen();
         const from = clock.now();
-        const link = await ending.work(() => files.store(name, body, options));
+        const work = `file ${name}`;
+        const link = await ending.work(() => files.store(name, body, options), { name: work });
         longest = Math.max(longest, clock.now() - from);
+        await ending.inOrder(work);
         checkOpen();
         return link;
       });

@@ -23,7 +23,9 @@ import {
   type ToolRegistration,
 } from './schema.ts';
 import type { Task } from './task.ts';
-import { EndedRound, type Ending, openEnding, type PassLog, RoundEnd } from './waits/round-end.ts';
+import { EndedRound } from './waits/ended-round.ts';
+import { passLog } from './waits/passes.ts';
+import { type Ending, openEnding, RoundEnd } from './waits/round-end.ts';
 
 /** How often a run checks whether its task was cancelled, in milliseconds. */
 const HEARTBEAT = 1_000;
@@ -94,13 +96,8 @@ async function runRound(
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
   const spare = spareOf(clock, event.task);
-  const passes: PassLog = {
-    // A call without a task has one run.
-    placeOf: (name) => (event.task === undefined ? 0 : journal.placeOf(name)),
-    note: (name) => journal.once('pass', journal.nextPlace(), () => name),
-  };
-  const ending = openEnding(spare, passes, event.caller);
-  const journal = openJournal(event, context.journal, ending);
+  const ending = openEnding(spare, event.task && passLog(() => journal), event.caller);
+  const journal: Journal = openJournal(event, context.journal, ending);
   try {
     // A first try reads at its first step or report, if at all.
     if (event.task !== undefined && event.task.attempt > 0) await journal.read();

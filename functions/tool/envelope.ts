@@ -1,5 +1,5 @@
 import type { Envelope, ToolEvent, ToolReturn } from '../tasks/tool-contract.ts';
-import { EndedRound } from './waits/round-end.ts';
+import { EndedRound } from './waits/ended-round.ts';
 
 /**
  * Wraps the value for the workflow: JSON as text, which no later step changes. A direct call asks for no envelope, and

@@ -17,7 +17,7 @@ import type { FilesPort } from './files/port.ts';
 import { memoryFiles, type TestFile } from './files/testing.ts';
 import { type JournalPort, memoryJournal } from './journal/port.ts';
 import type { Amount, RunContext } from './run-context.ts';
-import { EndedRound } from './waits/round-end.ts';
+import { EndedRound } from './waits/ended-round.ts';
 import { endFirst, type GivenSignal, skippingClock } from './waits/testing.ts';
 
 export interface RunOptions {

@@ -20,9 +20,19 @@ const INTERRUPTED = 'interrupted';
 /** Hears what goes on, for the end of the round: a lookup, and work. */
 interface Activity {
   readonly decide: <T>(lookup: Promise<T>) => Promise<T>;
-  readonly work: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly work: <T>(work: () => Promise<T>, kind?: { readonly name: string }) => Promise<T>;
+  /** Work that is done waits for its turn. */
+  readonly inOrder: (name: string) => Promise<void>;
 }
-const ALONE: Activity = { decide: (lookup) => lookup, work: (work) => work() };
+const ALONE: Activity = { decide: (lookup) => lookup, work: (work) => work(), inOrder: async () => {} };
+
+/** How an earlier run got past a wait, where several waited at the same time. */
+export interface Pass {
+  readonly wait: string;
+  readonly place: number;
+  /** Names of the work that went on. */
+  readonly beside: readonly string[];
+}
 
 export type Journal = ReturnType<typeof openJournal>;
 
@@ -30,7 +40,7 @@ export type Journal = ReturnType<typeof openJournal>;
 export function openJournal(
   { task, requestState, inputResponses }: ToolEvent,
   port: JournalPort,
-  { decide, work }: Activity = ALONE,
+  { decide, work, inOrder }: Activity = ALONE,
 ) {
   const bounds = task === undefined ? CARRIED : STORED;
   const before = carriedOf(requestState);
@@ -38,8 +48,8 @@ export function openJournal(
   /** A call without a task brings only the answers to its last questions. */
   const answers = { ...before.answers, ...inputResponses };
   const entries = new Map<string, Entry>();
-  /** Places by the names of waits, as JSON. */
-  const passes = new Map<string, number>();
+  /** By the names of waits, in order. */
+  const passes = new Map<string, Pass>();
   /** Names this run in the entries that it begins. */
   const mark = crypto.randomUUID();
   /** How many entries other runs had stored before this one. */
@@ -59,7 +69,10 @@ export function openJournal(
 
   function add(entry: Entry): void {
     entries.set(keyOf(entry), entry);
-    if (entry.kind === 'pass') passes.set(String(entry.value), Number(entry.name));
+    if (entry.kind === 'pass') {
+      const [wait = '', ...beside]: string[] = JSON.parse(entry.value ?? '[]');
+      passes.set(wait, { wait, place: Number(entry.name), beside });
+    }
     stored += entry.bytes ?? Buffer.byteLength(entry.value ?? '');
   }
 
@@ -220,7 +233,10 @@ export function openJournal(
       const id = { kind, name };
       if (!isName(name)) throw new ToolError(`${labelOf(id)}: a name has 1 to ${most.name} characters`);
       const known = await decide(past(id));
-      if (known !== undefined) return known.value;
+      if (known !== undefined) {
+        await inOrder(keyOf(id));
+        return known.value;
+      }
       if (closed) throw new TaskEnded();
       begin?.();
       if (entries.size + reserved.size >= most.entries) {
@@ -228,18 +244,19 @@ export function openJournal(
       }
       if (!hasRoom(REASON)) throw new ToolError(`${labelOf(id)} ${noRoom('steps')}`);
       reserved.set(keyOf(id), REASON);
-      const made = work(() => makeAndPut(id, make, atMostOnce));
+      const made = work(() => makeAndPut(id, make, atMostOnce), { name: keyOf(id) });
       underWay.add(made);
       try {
-        return await resultOf(await made);
+        const entry = await made;
+        await inOrder(keyOf(id));
+        return await resultOf(entry);
       } finally {
         underWay.delete(made);
         reserved.delete(keyOf(id));
       }
     },
-    /** As which one the runs got past a wait, of those that waited beside others. */
-    placeOf: (wait: string): number | undefined => passes.get(JSON.stringify(wait)),
-    nextPlace: () => String(passes.size),
+    /** By the names of the waits. */
+    passes: (): ReadonlyMap<string, Pass> => passes,
     /** Waits for what is under way, and lets nothing else begin: the next round would do it again. */
     async close(): Promise<void> {
       closed = true;

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
-import { limits } from '../../tasks/limits.ts';
-import type { InputRequest, InputRequired, Wait } from '../../tasks/tool-contract.ts';
-
-type ByName<T> = Readonly<Record<string, T>>;
+import type { InputRequest, Wait } from '../../tasks/tool-contract.ts';
+import { type Awaited, withRoom } from './ended-round.ts';
+import type { PassLog } from './passes.ts';
 
 /** Thrown to end a round. A run that catches every error must throw it again. */
 export class RoundEnd extends Error {
@@ -14,26 +13,15 @@ export class RoundEnd extends Error {
   }
 }
 
-/** What a run returns whose round ends without a result: a class, as a result may have members of any name. */
-export class EndedRound {
-  readonly asked: Partial<InputRequired>;
-  /** @default none */
-  readonly waits: ByName<Wait> | undefined;
-
-  /** @param requestState what the next round gets */
-  constructor({ questions, waits }: Awaited, requestState: unknown) {
-    this.asked = { ...(questions && { inputRequests: questions }), requestState };
-    this.waits = waits;
-  }
+/** What an ending knows of work that goes on while other code of the run waits. */
+interface WorkKind {
+  /** What later runs find done. */
+  readonly name?: string;
+  /** It only lets time pass. */
+  readonly sleeps?: boolean;
 }
 
-interface Awaited {
-  readonly questions?: ByName<InputRequest>;
-  readonly waits?: ByName<Wait>;
-}
-
-/** Work that goes on while other code of the run waits. */
-interface Work {
+interface Work extends WorkKind {
   readonly outer: Work | undefined;
   /** How many waits its own code awaits. */
   waits: number;
@@ -41,19 +29,18 @@ interface Work {
 
 /** Code that awaits a wait. */
 interface Waiter {
-  /** Undefined: the wait is open. */
+  /** The wait that is over. Undefined: it is open, or this is no wait. */
   readonly over?: string;
+  /** Where work that is done comes between the waits that earlier runs got past. */
+  readonly place?: number;
   readonly go: () => void;
   readonly end: (error: unknown) => void;
 }
 
-/** The order in which the runs of a task get past its waits, where several wait at the same time. */
-export interface PassLog {
-  /** Undefined: no run has got past this wait beside others. */
-  placeOf(name: string): number | undefined;
-  /** Stores that the runs get past this wait next, and returns it, or the one that another run has stored. */
-  note(name: string): Promise<unknown>;
-}
+/** How long work keeps a run from getting past a wait, in ms. */
+const LONGEST_HOLD = 5_000;
+/** How much work a pass names. */
+const MOST_BESIDE = 100;
 
 const inWork = new AsyncLocalStorage<Work>();
 
@@ -61,19 +48,27 @@ export type Ending = ReturnType<typeof openEnding>;
 
 /**
  * What the run of one round waits for, until its round ends: when all that the run does has come to an open wait. So code that gets
- * past the first of several waits goes on. It gets past one at a time, in the order of `passes`: what came first in one run comes
- * first in each, also in one that dies and is tried again.
+ * past the first of several waits goes on. It gets past one at a time, in the order of `passes`, once the work beside has ended:
+ * what came first in one run comes first in each, also in one that dies and is tried again. Past long work it gets all the same.
+ * Then that work comes after the wait in later runs, too, which find it done.
  *
  * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
+ * @param passes undefined: a call without a task, which has one run
  * @param caller takes room in the record, too. @default none
  */
-export function openEnding(spare: () => number, passes: PassLog, caller?: unknown) {
+export function openEnding(spare: () => number, passes: PassLog | undefined, caller?: unknown) {
   const questions = new Map<string, InputRequest>();
   const waits = new Map<string, Wait>();
   const waiters = new Set<Waiter>();
   /** Lookups of what earlier runs have done: the code is about to go on. */
   const deciding = new Set<Promise<unknown>>();
   const works = new Set<Work>();
+  /** The waits that this run has got past. */
+  const passed = new Set<string>();
+  /** A pass that is being stored. */
+  let noting: { readonly beside: readonly string[]; readonly done: Promise<void> } | undefined;
+  /** The wait that work keeps the run from getting past, and whether it has done so for long. */
+  let held: { readonly waiter: Waiter; isLong: boolean; readonly timer: NodeJS.Timeout | undefined } | undefined;
   let changed = Promise.withResolvers<void>();
   let driven = false;
   let begun = false;
@@ -117,34 +112,74 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
         await turn();
       } while (deciding.size > 0);
       const next = earliest();
-      const isBusy = !isLate && [...works].some((work) => work.waits === 0);
-      if (!begun && next !== undefined) await letGo(next.over, next);
+      const isBusy = !isLate && goingOn().length > 0;
+      if (!begun && next !== undefined && (isLate || !isHeld(next))) await letGo(next);
       else if (begun || questions.size > 0 || !isBusy) end();
       else await changed.promise;
     }
     clearTimeout(late);
+    clearTimeout(held?.timer);
+    held = undefined;
     driven = false;
   }
 
-  async function letGo(name: string, waiter: Waiter): Promise<void> {
-    // Waits that come one after the other need no order: the code has it.
-    const hasOrder = (waiters.size === 1 && works.size === 0) || passes.placeOf(name) !== undefined;
+  const goingOn = () => [...works].filter(({ waits: awaited }) => awaited === 0);
+
+  function isHeld(waiter: Waiter): boolean {
+    const { over: wait } = waiter;
+    if (wait === undefined || passes === undefined) return false;
+    const beside = passes.passOf(wait)?.beside ?? [];
+    if (!goingOn().some(({ name, sleeps }) => !sleeps && !beside.includes(name ?? ''))) return false;
+    if (held?.waiter !== waiter) {
+      clearTimeout(held?.timer);
+      const now = {
+        waiter,
+        isLong: false,
+        timer: timer(LONGEST_HOLD, () => {
+          now.isLong = true;
+          change();
+        }),
+      };
+      held = now;
+    }
+    return !held.isLong;
+  }
+
+  async function letGo(waiter: Waiter): Promise<void> {
     try {
       // Another run of this round may have got past another wait first: this one then does so, too, if it can.
-      const isNext = hasOrder || (await passes.note(name)) === name;
-      if (isNext && waiters.delete(waiter)) waiter.go();
+      if (!(await isNext(waiter.over)) || !waiters.delete(waiter)) return;
+      if (waiter.over !== undefined) passed.add(waiter.over);
+      waiter.go();
     } catch (error) {
       if (waiters.delete(waiter)) waiter.end(error);
     }
   }
 
-  /** The wait that is over, and that earlier runs got past first. */
-  function earliest(): (Waiter & { readonly over: string }) | undefined {
-    const place = ({ over: name }: Waiter) =>
-      (name === undefined ? undefined : passes.placeOf(name)) ?? Number.MAX_VALUE;
+  async function isNext(wait: string | undefined): Promise<boolean> {
+    // Waits that come one after the other need no order: the code has it.
+    const isAlone = waiters.size === 1 && works.size === 0;
+    if (wait === undefined || passes === undefined || isAlone || passes.passOf(wait) !== undefined) return true;
+    const beside = goingOn()
+      .flatMap(({ name }) => name ?? [])
+      .slice(0, MOST_BESIDE);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    noting = { beside, done: promise };
+    try {
+      return (await passes.note(wait, beside)) === wait;
+    } finally {
+      noting = undefined;
+      resolve();
+    }
+  }
+
+  /** What is over or done, and comes first. */
+  function earliest(): Waiter | undefined {
+    const placeOf = ({ over: wait, place }: Waiter) =>
+      place ?? (wait === undefined ? undefined : passes?.passOf(wait)?.place) ?? Number.MAX_VALUE;
     return [...waiters]
-      .filter((waiter): waiter is Waiter & { readonly over: string } => waiter.over !== undefined)
-      .toSorted((a, b) => place(a) - place(b))[0];
+      .filter(({ over: wait, place }) => wait !== undefined || place !== undefined)
+      .toSorted((a, b) => placeOf(a) - placeOf(b))[0];
   }
 
   function end(): void {
@@ -171,8 +206,8 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
       }
     },
     /** Lets the end of the round wait for work, unless that comes to an open wait itself. */
-    async work<T>(work: () => Promise<T>): Promise<T> {
-      const one: Work = { outer: inWork.getStore(), waits: 0 };
+    async work<T>(work: () => Promise<T>, kind: WorkKind = {}): Promise<T> {
+      const one: Work = { ...kind, outer: inWork.getStore(), waits: 0 };
       works.add(one);
       try {
         return await inWork.run(one, work);
@@ -180,6 +215,15 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
         works.delete(one);
         change();
       }
+    },
+    /** Lets work that is done come after each wait that a run got past while it went on. */
+    async inOrder(name: string): Promise<void> {
+      if (noting?.beside.includes(name)) {
+        await noting.done;
+        await turn();
+      }
+      const pass = passes?.lastBeside(name);
+      if (pass !== undefined && !passed.has(pass.wait)) await stop({ place: pass.place + 0.5 });
     },
     /** Gets past a wait that is over, after all that earlier runs got past before. */
     pass: (name: string): Promise<void> => stop({ over: name }),
@@ -209,10 +253,9 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
     /** What the round ends with. A wait that it has no room for is of a later one: the last one to end. */
     awaited(): Awaited {
       if (more) return { waits: { more: { kind: 'more' } } };
-      const first = [...waits].toSorted(([, a], [, b]) => endOf(a) - endOf(b));
       return {
         ...(questions.size > 0 && { questions: Object.fromEntries(questions) }),
-        ...(waits.size > 0 && { waits: Object.fromEntries(withRoom(first, caller)) }),
+        ...(waits.size > 0 && { waits: withRoom(waits, caller) }),
       };
     },
   };
@@ -221,21 +264,4 @@ export function openEnding(spare: () => number, passes: PassLog, caller?: unknow
 /** Calls `act` after a finite time, unless the process ends before. */
 function timer(ms: number, act: () => void): NodeJS.Timeout | undefined {
   return Number.isFinite(ms) ? setTimeout(act, Math.min(Math.max(0, ms), 2 ** 31 - 1)).unref() : undefined;
-}
-
-const endOf = (wait: Wait): number => ('until' in wait ? wait.until : 0);
-
-type Named = readonly [name: string, wait: Wait];
-const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-
-/** The first of them, as many as the record of the task has room for beside its caller. */
-function withRoom(waits: readonly Named[], caller: unknown = ''): readonly Named[] {
-  const { ofRound, bytes } = limits.waits;
-  let rest = bytes - sizeOf(caller);
-  const fits = (wait: Named): boolean => {
-    rest -= sizeOf(Object.fromEntries([wait]));
-    return rest >= 0;
-  };
-  const over = waits.findIndex((wait, n) => n === ofRound || !fits(wait));
-  return over === -1 ? waits : waits.slice(0, over);
 }

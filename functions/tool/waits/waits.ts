@@ -90,7 +90,7 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
     for (let rest = until - clock.now(); rest > 0; rest = until - clock.now()) {
       const inside = !canWait(event) || (rest <= limits.waits.inside && rest <= spare());
       if (!inside) await ending.end({ waits: { [name]: { kind: 'time', until } } });
-      await ending.work(() => clock.sleep(rest, signal));
+      await ending.work(() => clock.sleep(rest, signal), { sleeps: true });
     }
   }
 

@@ -18,7 +18,7 @@ export const event = (task: ToolEvent['task'], requestState: unknown = null): To
 });
 
 export const toolOf = (run: (task: Task) => unknown) =>
-  defineTool({ description: 'd', inputSchema: { type: 'object' } }, (_args, task) => run(task) as object);
+  defineTool({ description: 'd', inputSchema: { type: 'object' }, files: true }, (_args, task) => run(task) as object);
 
 /** What the table does for the runs of one task (functions/tasks/table/journal-items.ts). */
 export function sharedTable(more: Partial<JournalPort> = {}) {

@@ -3,7 +3,7 @@ import type { Signal, ToolEvent } from '../../../../functions/tasks/tool-contrac
 import { type Clock, clockOf } from '../../../../functions/tool/clock.ts';
 import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
 import { type JournalPort, memoryJournal } from '../../../../functions/tool/journal/port.ts';
-import { EndedRound } from '../../../../functions/tool/waits/round-end.ts';
+import { EndedRound } from '../../../../functions/tool/waits/ended-round.ts';
 import { event, onExpress, onStandard, sharedTable, toolOf } from '../journal/support.ts';
 import { DAY, NOON, SECOND } from './support.ts';
 

@@ -1,7 +1,7 @@
 import type { ToolEvent, Wait } from '../../../../functions/tasks/tool-contract.ts';
 import { clockOf } from '../../../../functions/tool/clock.ts';
 import type { Task } from '../../../../functions/tool/index.ts';
-import { EndedRound } from '../../../../functions/tool/waits/round-end.ts';
+import { EndedRound } from '../../../../functions/tool/waits/ended-round.ts';
 import { onStandard, sharedTable, event as toolEvent, toolOf } from '../journal/support.ts';
 
 type ByName = NonNullable<EndedRound['waits']>;

@@ -1,6 +1,6 @@
 import type { ToolEvent, Wait } from '../../../../functions/tasks/tool-contract.ts';
 import { enveloped } from '../../../../functions/tool/envelope.ts';
-import { EndedRound } from '../../../../functions/tool/waits/round-end.ts';
+import { EndedRound } from '../../../../functions/tool/waits/ended-round.ts';
 import { type Integration, StatesError } from '../../../../local/testing.ts';
 import type { WaitTruth } from '../checks/truth.ts';
 import type { Outcome } from '../scenario.ts';
