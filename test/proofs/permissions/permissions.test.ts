@@ -28,10 +28,7 @@ test('every grant is used', async () => {
 
 describe('without one statement', () => {
   test.each<[string, RegExp, string, RegExp]>([
-    ['no task is read', /^ServerEndpointRole/, 'dynamodb:GetItem', /tools\/call: 200 .*-32603/],
     ['no task ends', /^ServerStandardRole/, 'dynamodb:UpdateItem', /^a task that is completed$/],
-    ['no machine of a tool is seen', /^ServerReconcilerRole/, 'states:DescribeExecution', /to look at the machine$/],
-    ['no event is delivered', /^ServerEventsRole/, 'dynamodb:GetItem', /^an event, and again$/],
     ['no further event is delivered', /^ServerEventsRole/, 'sqs:SendMessage', /^the next event$/],
     ['no function is deployed', /^ServerReconcilerRole/, 'sqs:SendMessage', /may not sqs:SendMessage on .*OnFailure/],
   ])('%s', async (_title, resource, action, message) => {
