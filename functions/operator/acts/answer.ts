@@ -80,7 +80,7 @@ function said(signalled: Exclude<Signalled, { outcome: 'nothing' }>): { outcome:
   const answered = (message: string) => ({ outcome: { done: true, message: `Answered${message}` } });
   if (start === 'gone') return answered(', but this server no longer has the tool: the task ends at its deadline');
   if (start === 'taken')
-    return answered('. A run has the name of its next round, and the sweep sees to it within 2 minutes');
+    return answered('. A run has the name of its next round: the sweep checks it within 2 minutes');
   if (typeof start === 'object') {
     const { name } = start.error as Error;
     return answered(`. Its next round could not be started now (${name}): the sweep starts it within 2 minutes`);

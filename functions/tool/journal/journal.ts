@@ -247,9 +247,9 @@ export function openJournal(
       const made = work(() => makeAndPut(id, make, atMostOnce), { name: keyOf(id) });
       underWay.add(made);
       try {
-        const entry = await made;
+        await Promise.allSettled([made]);
         await inOrder(keyOf(id));
-        return await resultOf(entry);
+        return await resultOf(await made);
       } finally {
         underWay.delete(made);
         reserved.delete(keyOf(id));

@@ -62,7 +62,8 @@ export const storedJournal: JournalPort = {
 /** The entry as it is in the table. A large value is stored before it, so no entry refers to an object that was never written. */
 async function withValueApart({ owner, taskId, results }: TaskContext, entry: Entry): Promise<Entry> {
   const { value, ...rest } = entry;
-  if (value === undefined || Buffer.byteLength(value) <= limits.journal.inline) return entry;
+  // A run needs all passes when it reads the journal.
+  if (value === undefined || entry.kind === 'pass' || Buffer.byteLength(value) <= limits.journal.inline) return entry;
   const place = measured(value);
   try {
     await bucketStore(results).put({ owner, taskId, entryValue: place.sha256 }, value);

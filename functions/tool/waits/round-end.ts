@@ -49,8 +49,8 @@ export type Ending = ReturnType<typeof openEnding>;
 /**
  * What the run of one round waits for, until its round ends: when all that the run does has come to an open wait. So code that gets
  * past the first of several waits goes on. It gets past one at a time, in the order of `passes`, once the work beside has ended:
- * what came first in one run comes first in each, also in one that dies and is tried again. Past long work it gets all the same.
- * Then that work comes after the wait in later runs, too, which find it done.
+ * what came first in one run comes first in each, also in one that dies and is tried again. It does not wait for long work: that
+ * then comes after the wait in later runs, too, which find it done.
  *
  * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
  * @param passes undefined: a call without a task, which has one run
@@ -123,13 +123,20 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
     driven = false;
   }
 
+  const placeOf = ({ over: wait, place }: Waiter): number =>
+    place ?? (wait === undefined ? undefined : passes?.passOf(wait)?.place) ?? Number.MAX_VALUE;
+
   const goingOn = () => [...works].filter(({ waits: awaited }) => awaited === 0);
 
   function isHeld(waiter: Waiter): boolean {
     const { over: wait } = waiter;
-    if (wait === undefined || passes === undefined) return false;
-    const beside = passes.passOf(wait)?.beside ?? [];
-    if (!goingOn().some(({ name, sleeps }) => !sleeps && !beside.includes(name ?? ''))) return false;
+    if (passes === undefined) return false;
+    const holds = (beside: readonly string[] = []) =>
+      goingOn().some(({ name, sleeps }) => !sleeps && !beside.includes(name ?? ''));
+    // Work may still lead to a wait that earlier runs got past before, however long it takes.
+    const before = passes.all().filter((pass) => pass.place < placeOf(waiter) && !passed.has(pass.wait));
+    if (before.some(({ beside }) => holds(beside))) return true;
+    if (wait === undefined || !holds(passes.passOf(wait)?.beside)) return false;
     if (held?.waiter !== waiter) {
       clearTimeout(held?.timer);
       const now = {
@@ -175,8 +182,6 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
 
   /** What is over or done, and comes first. */
   function earliest(): Waiter | undefined {
-    const placeOf = ({ over: wait, place }: Waiter) =>
-      place ?? (wait === undefined ? undefined : passes?.passOf(wait)?.place) ?? Number.MAX_VALUE;
     return [...waiters]
       .filter(({ over: wait, place }) => wait !== undefined || place !== undefined)
       .toSorted((a, b) => placeOf(a) - placeOf(b))[0];
@@ -222,8 +227,8 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
         await noting.done;
         await turn();
       }
-      const pass = passes?.lastBeside(name);
-      if (pass !== undefined && !passed.has(pass.wait)) await stop({ place: pass.place + 0.5 });
+      const its = passes?.all().filter(({ wait, beside }) => beside.includes(name) && !passed.has(wait)) ?? [];
+      if (its.length > 0) await stop({ place: Math.max(...its.map(({ place }) => place)) + 0.5 });
     },
     /** Gets past a wait that is over, after all that earlier runs got past before. */
     pass: (name: string): Promise<void> => stop({ over: name }),

@@ -188,7 +188,7 @@ describe('answer of an operator', () => {
     executions.put(arnOf(2), { status: 'SUCCEEDED' });
     expect(await answerTask(KEY, YES, ann, context)).toMatchObject({
       done: true,
-      message: 'Answered. A run has the name of its next round, and the sweep sees to it within 2 minutes',
+      message: 'Answered. A run has the name of its next round: the sweep checks it within 2 minutes',
     });
     expect(records.get(KEY.taskId)).toMatchObject({ status: 'working', round: 2 });
   });

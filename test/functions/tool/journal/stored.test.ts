@@ -62,6 +62,12 @@ describe('a value', () => {
     expect(await storedJournal.largeValue(onStandard, written as Entry)).toBe(large.value);
   });
 
+  test('of a pass lies in its item: each run reads all passes with the journal', async () => {
+    const pass: Entry = { ...entry(26_000), kind: 'pass', name: '0' };
+    expect(await storedJournal.write(onStandard, pass)).toEqual(pass);
+    expect(s3.order).toEqual(['item']);
+  });
+
   test('that S3 refuses lies in the item, up to 100 KB', async () => {
     s3.fails = 'SlowDown';
     expect(await storedJournal.write(onStandard, entry(100_000))).toEqual(entry(100_000));

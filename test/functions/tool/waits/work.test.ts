@@ -124,3 +124,89 @@ test('a race of a question with a link ends the same in each run', async () => {
   const ended = await next({ signals, inputResponses }, onServer);
   expect(effects).toEqual([ended.result]);
 });
+
+test('a race ends the same when a long step fails again before the wait that won', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const effects: string[] = [];
+  const fails: (() => void)[] = [];
+  const { next, clock } = waitingTask(async (task) => {
+    const [ann, bob] = [
+      await task.link('ann', ask, { within: { days: 1 } }),
+      await task.link('bob', ask, { within: { days: 1 } }),
+    ];
+    const work = () => new Promise<never>((_, reject) => fails.push(() => reject(new Error('down'))));
+    const ofBob = async () => {
+      await task.step('notify', work).catch((error: Error) => {
+        if (error.message !== 'down') throw error;
+      });
+      return bob.answer();
+    };
+    const { content } = await Promise.race([ann.answer(), ofBob()]);
+    const effect = content?.ok ? 'ship' : 'cancel';
+    await task.step(effect, () => void effects.push(effect));
+    await task.sleep('cool', { hours: 1 });
+    return effect;
+  });
+  const round = async (signals: Readonly<Record<string, Signal>>) => {
+    const before = fails.length;
+    const ended = next({ signals }, onServer);
+    for (let turns = 0; turns < 50 && fails.length === before; turns++) await turn();
+    await vi.advanceTimersByTimeAsync(10 * SECOND);
+    for (let turns = 0; turns < 20; turns++) await turn();
+    fails.at(-1)?.();
+    return ended;
+  };
+  await round({});
+  await round({ bob: answered(true) });
+  clock.time += 60 * MINUTE;
+  expect(await round({ bob: answered(true), ann: answered(false) })).toEqual({ result: 'ship' });
+  expect(effects).toEqual(['ship']);
+});
+
+test('a step that was under way at a wait comes after it, whatever the other branch does first', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const worked = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const effects: string[] = [];
+  const { next, clock, table } = waitingTask(async (task) => {
+    const link = await task.link('approval', ask, { within: { days: 3 } });
+    const check = () => {
+      begun.resolve();
+      return worked.promise;
+    };
+    const late = async () => {
+      await task.sleep('first', { seconds: 20 });
+      await task.progress('half');
+      await task.sleep('late', { seconds: 5 });
+      return 'late';
+    };
+    const first = await Promise.race([
+      link.answer().then(() => task.step('check', check).then(() => 'answer')),
+      late(),
+    ]);
+    await task.step(`effect of ${first}`, () => void effects.push(first));
+    await task.sleep('night', { hours: 8 });
+    return first;
+  });
+  const progress = async () => {
+    for (let turns = 0; turns < 10; turns++) await turn();
+    return true;
+  };
+  Object.assign(table.context, { progress });
+  const round = () => next({ signals: { approval: answered(true) } }, onServer);
+  await next({}, onServer);
+  clock.time += 60 * SECOND;
+  const second = round();
+  await begun.promise;
+  for (let holds = 0; holds < 3; holds++) {
+    await vi.advanceTimersByTimeAsync(5 * SECOND);
+    for (let turns = 0; turns < 50; turns++) await turn();
+  }
+  expect(effects).toEqual(['late']);
+  worked.resolve();
+  await second;
+  clock.time += DAY;
+  expect([await round(), effects]).toEqual([{ result: 'late' }, ['late']]);
+});
