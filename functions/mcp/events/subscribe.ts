@@ -5,8 +5,10 @@ import { positionOf } from '../../events/store.ts';
 import { summaryOf } from '../../events/summary.ts';
 import { InvalidParams, TooManyStreams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import {
   type LogEntry,
+  type MatchedSubscription,
   type NewSubscription,
   positionText,
   type StoredSubscription,
@@ -74,11 +76,17 @@ export const subscribe =
     if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
     // Many requests may have waited for their receivers at the same time.
     const lapsed = await checkLimit();
-    // DynamoDB may delete them days later, and each event reads all there are.
-    const now = server.now();
-    await Promise.all(lapsed.slice(0, LAPSED).map((one) => events.items.endSubscription(asked.owner, one, now)));
+    await deleteSome(lapsed, asked.owner, server.now(), events);
     return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
+
+/** DynamoDB may delete them days later, and each event reads all there are. The next subscription deletes what remains. */
+const deleteSome = (lapsed: readonly MatchedSubscription[], owner: string, now: number, { items }: EventsContext) =>
+  Promise.all(
+    lapsed.slice(0, LAPSED).map((one) =>
+      items.endSubscription(owner, one, now).catch((error: unknown) => logUnexpected(error, 'lapsed subscription')),
+    ),
+  );
 
 interface Outside {
   readonly events: EventsContext;

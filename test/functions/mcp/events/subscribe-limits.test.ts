@@ -30,6 +30,24 @@ test('an owner has 100 live subscriptions at most; one that lapsed makes room (H
   expect(await items.matched(OWNER)).toHaveLength(MOST - 5 + 1);
 });
 
+test('a subscription begins, also if those that have lapsed cannot be deleted (H-06)', async () => {
+  const { call, subscription, items, clock } = eventsServer();
+  const { id, refreshBefore } = (await call('events/subscribe', subscription())).result;
+  clock.now = Date.parse(refreshBefore);
+  const { endSubscription } = items;
+  items.endSubscription = async () => {
+    throw Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
+  };
+  const log = vi.spyOn(console, 'error').mockReturnValue();
+  const other = (n: number) => call('events/subscribe', subscription({}, { url: `${URL_}${n}` }));
+  expect((await other(1)).result).toMatchObject({ truncated: false });
+  expect(log.mock.calls.join()).toMatch(/lapsed subscription.*ThrottlingException/);
+  log.mockRestore();
+  items.endSubscription = endSubscription;
+  await other(2);
+  expect((await items.matched(OWNER)).filter((one) => one.id === id)).toEqual([]);
+});
+
 test('one that is refreshed at the same moment is not deleted as one that lapsed (H-06)', async () => {
   const { call, subscription, items, clock } = eventsServer();
   const { id } = (await call('events/subscribe', subscription())).result;
