@@ -146,7 +146,7 @@ export function eventLog(context: LogContext): EventLog {
       started: positionText(position),
       startEvent,
       since,
-      truncated: subscription.truncated || !all,
+      truncated: subscription.truncated || after > Number(subscription.deliveredTo) || !all,
       deliveredTo: positionText((its[0] ?? after + 1) - 1),
       lastMatched: positionText(its.at(-1) ?? after),
     });

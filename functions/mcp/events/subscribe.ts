@@ -104,8 +104,6 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
   await events.seen(owner);
   const { last } = await log.begin(owner);
   const page = await log.read(owner, cursor === null ? last : positionOf(cursor), 1);
-  // However long the log is, a request reads its end only.
-  const after = Math.max(page.after, last - limits.mcpEvents.replay);
   const createdAt = server.now();
   const subscription: NewSubscription = {
     id,
@@ -116,9 +114,9 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
     url,
     secrets: [secret],
     refreshBefore,
-    deliveredTo: positionText(after),
-    lastMatched: positionText(after),
-    truncated: page.truncated || after > page.after,
+    deliveredTo: positionText(page.after),
+    lastMatched: positionText(page.after),
+    truncated: page.truncated,
     expiresAt: Math.ceil(refreshBefore / 1_000),
   };
   if (!(await items.createSubscription(owner, subscription, createdAt))) {
@@ -127,20 +125,33 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
     if (first === undefined) throw new InvalidParams(ENDED);
     return refresh(first, asked, wanted, outside);
   }
-  return start(subscription, asked, wanted, outside);
+  return start(subscription, last, asked, wanted, outside);
 }
 
-/** Gives it a start in the log, which says what it misses. */
-async function start(subscription: StoredSubscription, asked: Asked, { cursor, since }: Wanted, outside: Outside) {
+/**
+ * Gives it a start in the log, which says what it misses.
+ *
+ * @param last the position of the last entry of the log
+ */
+async function start(
+  subscription: StoredSubscription,
+  last: number,
+  asked: Asked,
+  { cursor, since }: Wanted,
+  outside: Outside,
+) {
   const { events, server } = outside;
   const { id, createdAt, deliveredTo } = subscription;
-  const before = cursor === null || subscription.truncated ? await happened(asked, outside) : {};
-  const first = { id, createdAt, after: positionOf(deliveredTo), since };
+  // However long the log is, a request reads its end only.
+  const after = Math.max(positionOf(deliveredTo), last - limits.mcpEvents.replay);
+  const truncated = subscription.truncated || after > positionOf(deliveredTo);
+  const before = cursor === null || truncated ? await happened(asked, outside) : {};
+  const first = { id, createdAt, after, since };
   await events.log.append(asked.owner, { at: server.now(), start: first, ...before });
   server.audit('subscribed', auditedFacts(asked, id));
   const started = await events.items.subscription(asked.owner, id);
   if (started === undefined) throw new InvalidParams(ENDED);
-  return answer({ ...started, deliveredTo }, started.truncated);
+  return answer({ ...started, deliveredTo: positionText(after) }, started.truncated);
 }
 
 /** The event of a task that has ended before, or asks: a client may subscribe after it created the task. */
@@ -173,9 +184,9 @@ async function refresh(before: StoredSubscription, asked: Asked, wanted: Wanted,
   // Once it is over, its message is dropped: nothing would send it again for an hour.
   const changed = await events.items.changeSubscription(asked.owner, before, set, server.now());
   if (!changed) throw new InvalidParams(ENDED);
-  await events.log.begin(asked.owner);
+  const { last } = await events.log.begin(asked.owner);
   // The request that began it may have died before its start.
-  if (started === undefined) return start(before, asked, wanted, outside);
+  if (started === undefined) return start(before, last, asked, wanted, outside);
   if (others.length > 0) server.audit('renewed', { ...auditedFacts(asked, id), changed: others });
   await events.log.revive(asked.owner, { ...before, scopes: asked.scopes });
   const deliveryStatus = {
