@@ -83,9 +83,11 @@ export const subscribe =
 /** DynamoDB may delete them days later, and each event reads all there are. The next subscription deletes what remains. */
 const deleteSome = (lapsed: readonly MatchedSubscription[], owner: string, now: number, { items }: EventsContext) =>
   Promise.all(
-    lapsed.slice(0, LAPSED).map((one) =>
-      items.endSubscription(owner, one, now).catch((error: unknown) => logUnexpected(error, 'lapsed subscription')),
-    ),
+    lapsed
+      .slice(0, LAPSED)
+      .map((one) =>
+        items.endSubscription(owner, one, now).catch((error: unknown) => logUnexpected(error, 'lapsed subscription')),
+      ),
   );
 
 interface Outside {

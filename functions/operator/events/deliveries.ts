@@ -37,9 +37,11 @@ export async function subscriptionsOf(
 ): Promise<readonly SubscriptionRead[]> {
   if (!hasEvents(context)) return [];
   try {
-    const all = await context.events.subscriptions(owner, payload);
+    const all = await context.events.subscriptions(owner);
     const live = all.filter(({ refreshBefore }) => refreshBefore > context.now());
-    return live.map(({ url, ...one }) => (url === undefined ? one : { ...one, url: url.replace(/[?#].*$/, '') }));
+    if (!payload) return live;
+    const urls = await Promise.all(live.map(({ id }) => context.events.url(owner, id)));
+    return live.map((one, n) => ({ ...one, ...(urls[n] !== undefined && { url: urls[n].replace(/[?#].*$/, '') }) }));
   } catch (error) {
     if (!isDenied(error)) throw error;
     throw new NotAllowed(`The subscriptions of ${owner}`, payload ? 'payload' : 'read', 'read them');

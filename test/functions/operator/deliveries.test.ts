@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { storyText } from '../../../bin/tasks/print-story.ts';
+import { subscriptionsOf } from '../../../functions/operator/events/deliveries.ts';
 import { explain } from '../../../functions/operator/explain/index.ts';
 import { type Story, show } from '../../../functions/operator/show.ts';
 import type { DynamoDb } from '../../../functions/tasks/aws/dynamodb.ts';
@@ -12,22 +13,16 @@ import { KEY, MINUTE, operatorOn, T0, task } from './operators.ts';
 const NEWEST = 500;
 const CUT = 'Only the newest 500 entries of the log of its owner were read';
 
-/** A task whose event is the first of a log with so many entries, for a subscription that has got all up to a position. */
-async function serverOf(entries: number, deliveredTo: number, failedSince?: number) {
+const SUBSCRIPTION = {
+  ...{ id: 'sub_1', name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], truncated: false },
+  ...{ createdAt: T0, refreshBefore: T0 + 60 * MINUTE, expiresAt: 1, started: positionText(0) },
+  ...{ deliveredTo: positionText(0), lastMatched: positionText(0) },
+};
+
+/** A server with MCP Events, and the queries of its table. */
+function eventsOperator() {
   const operator = operatorOn([task({ status: 'completed' })]);
   const { dynamoDb } = operator;
-  const items = eventItems(dynamoDb, TABLE);
-  for (let n = 1; n <= entries; n++) {
-    const event = finished(n, { at: T0 + n, ...(n === 1 && { taskId: KEY.taskId }) });
-    await items.putEntry(KEY.owner, n, { at: T0 + n, event }, 1);
-  }
-  const one = {
-    ...{ id: 'sub_1', name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], truncated: false },
-    ...{ createdAt: T0, refreshBefore: T0 + 60 * MINUTE, expiresAt: 1, started: positionText(0) },
-    ...{ deliveredTo: positionText(deliveredTo), lastMatched: positionText(entries) },
-    ...(failedSince !== undefined && { failedSince, lastError: 'timeout' }),
-  };
-  await items.createSubscription(KEY.owner, one, T0);
   const asked: Parameters<DynamoDb['query']>[0][] = [];
   const query: DynamoDb['query'] = (input) => {
     asked.push(input);
@@ -39,6 +34,21 @@ async function serverOf(entries: number, deliveredTo: number, failedSince?: numb
     server: { ...server, logGroups: { deliveries: 'log' } },
     events: operatorEvents({ ...dynamoDb, query }, TABLE),
   };
+  return { items: eventItems(dynamoDb, TABLE), context, asked };
+}
+
+/** A task whose event is the first of a log with so many entries, for a subscription that has got all up to a position. */
+async function serverOf(entries: number, deliveredTo: number, failedSince?: number) {
+  const { items, context, asked } = eventsOperator();
+  for (let n = 1; n <= entries; n++) {
+    const event = finished(n, { at: T0 + n, ...(n === 1 && { taskId: KEY.taskId }) });
+    await items.putEntry(KEY.owner, n, { at: T0 + n, event }, 1);
+  }
+  const one = {
+    ...{ ...SUBSCRIPTION, deliveredTo: positionText(deliveredTo), lastMatched: positionText(entries) },
+    ...(failedSince !== undefined && { failedSince, lastError: 'timeout' }),
+  };
+  await items.createSubscription(KEY.owner, one, T0);
   const story = (await show(KEY, false, context)) as Story;
   const ofLog = asked.filter(({ ScanIndexForward }) => ScanIndexForward === false);
   return { story, context, ofLog };
@@ -63,4 +73,19 @@ test('of a log that was read as a whole it says only where the events of the tas
 test('an explanation names a subscription that fails, maybe at an entry that was not read', async () => {
   const { context } = await serverOf(NEWEST + 1, 0, T0 + 1);
   expect((await explain(KEY, false, context)).also).toEqual([expect.stringMatching(/^sub_1 fails, maybe at an older/)]);
+});
+
+test('of subscriptions that are over no URL is read', async () => {
+  const { items, context, asked } = eventsOperator();
+  for (const [id, minutes] of Object.entries({ sub_1: 60, sub_2: 1, sub_3: 60 })) {
+    const url = `https://a.example/${id}?key=1`;
+    await items.createSubscription(KEY.owner, { ...SUBSCRIPTION, id, url, refreshBefore: T0 + minutes * MINUTE }, T0);
+  }
+  const found = await subscriptionsOf(KEY.owner, true, context);
+  expect(found.map(({ id, url }) => [id, url])).toEqual([
+    ['sub_1', 'https://a.example/sub_1'],
+    ['sub_3', 'https://a.example/sub_3'],
+  ]);
+  const prefixes = asked.map(({ ExpressionAttributeValues }) => ExpressionAttributeValues?.[':prefix']);
+  expect(prefixes).toEqual(['#sub#', '#url#sub_1', '#url#sub_3']);
 });

@@ -23,8 +23,10 @@ const NEWEST = 500;
 
 /** How operators read the subscriptions and events of an owner, and end subscriptions. */
 export interface OperatorEvents {
-  /** All of the owner, also those that are over. */
-  subscriptions(owner: string, withUrl: boolean): Promise<readonly SubscriptionRead[]>;
+  /** All of the owner, also those that are over, without their URLs. */
+  subscriptions(owner: string): Promise<readonly SubscriptionRead[]>;
+  /** Where a subscription goes. URLs are kept longer than their subscriptions, so they are not read all at once. */
+  url(owner: string, id: string): Promise<string | undefined>;
   eventsOf(owner: string, taskId: string): Promise<TaskEvents>;
   readonly end: EventItems['endSubscription'];
 }
@@ -38,27 +40,24 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
     ExpressionAttributeNames: Object.fromEntries(['owner', ...attributes].map((name) => [`#${name}`, name])),
     ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':prefix': prefix },
   });
-  /** Page by page. */
-  async function all(owner: string, prefix: string, attributes: readonly string[]) {
-    const query = queryOf(owner, prefix, attributes);
-    const items: Record<string, unknown>[] = [];
-    let start: Record<string, unknown> | undefined;
-    do {
-      const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
-      items.push(...(page.Items ?? []));
-      start = page.LastEvaluatedKey;
-    } while (start !== undefined);
-    return items.map(({ taskId, ...item }) => ({ ...item, id: String(taskId).slice(prefix.length) }));
-  }
-
   return {
-    async subscriptions(owner, withUrl) {
-      const [found, urls] = await Promise.all([
-        all(owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN),
-        withUrl ? all(owner, SORT_KEYS.url, ['taskId', 'url']) : [],
-      ]);
-      const byId = new Map(urls.map((one) => [one.id, one]));
-      return found.map((one) => ({ ...byId.get(one.id), ...one })) as unknown as SubscriptionRead[];
+    async subscriptions(owner) {
+      const query = queryOf(owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN);
+      const found: SubscriptionRead[] = [];
+      let start: Record<string, unknown> | undefined;
+      do {
+        const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
+        for (const { taskId, ...item } of page.Items ?? []) {
+          const id = String(taskId).slice(SORT_KEYS.subscription.length);
+          found.push({ ...item, id } as unknown as SubscriptionRead);
+        }
+        start = page.LastEvaluatedKey;
+      } while (start !== undefined);
+      return found;
+    },
+    async url(owner, id) {
+      const { Items = [] } = await db.query(queryOf(owner, SORT_KEYS.url + id, ['taskId', 'url']));
+      return Items[0]?.url as string | undefined;
     },
     async eventsOf(owner, taskId) {
       const query = queryOf(owner, SORT_KEYS.event, ['taskId', 'event']);
