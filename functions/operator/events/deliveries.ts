@@ -52,7 +52,7 @@ export async function subscriptionsOf(
 export async function deliveriesOf({ owner, taskId }: TaskKey, context: OperatorContext): Promise<Deliveries> {
   const subscriptions = owner.startsWith('owner#') ? await subscriptionsOf(owner, false, context) : [];
   if (subscriptions.length === 0) return { deliveries: [] };
-  const { events, oldest } = await context.events.eventsOf(owner, taskId);
+  const { events, unread } = await context.events.eventsOf(owner, taskId);
   const deliveries = events.flatMap(({ event, position }) =>
     subscriptions.flatMap((one): Delivery[] => {
       // A later one with this task gets its event, too.
@@ -65,7 +65,7 @@ export async function deliveriesOf({ owner, taskId }: TaskKey, context: Operator
       return [{ ...facts, state: 'fails', failedSince, ...(lastError !== undefined && { lastError }) }];
     }),
   );
-  if (oldest === undefined) return { deliveries };
-  const behind = subscriptions.filter((one) => one.failedSince !== undefined && one.deliveredTo < oldest);
+  if (unread === undefined) return { deliveries };
+  const behind = subscriptions.filter((one) => one.failedSince !== undefined && one.deliveredTo < unread);
   return { deliveries, unread: behind.map(({ id }) => id) };
 }

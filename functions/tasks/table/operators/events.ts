@@ -14,8 +14,8 @@ export type SubscriptionRead = Pick<
 /** The events of one task among the newest 500 entries of the log of its owner. */
 export interface TaskEvents {
   readonly events: readonly { readonly event: EventFacts; readonly position: string }[];
-  /** The position of the oldest entry that was read. Undefined: the log has no older one. */
-  readonly oldest?: string;
+  /** The position of the newest entry that was not read. Undefined: the log has no older ones. */
+  readonly unread?: string;
 }
 
 /** An owner makes its log as long as it likes, and operators read it with each task. */
@@ -66,14 +66,15 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
         FilterExpression: '#event.#taskId = :task',
         ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ':task': taskId },
         ScanIndexForward: false,
-        Limit: NEWEST,
+        // A query that reads as many entries as there are does not know that it has read all.
+        Limit: NEWEST + 1,
       });
       const positionOf = (item: Readonly<Record<string, unknown>>) => String(item.taskId).slice(SORT_KEYS.event.length);
-      const events = Items.map((item) => ({
-        event: item.event as EventFacts,
-        position: positionOf(item),
-      })).toReversed();
-      return { events, ...(LastEvaluatedKey && { oldest: positionOf(LastEvaluatedKey) }) };
+      const unread = LastEvaluatedKey && positionOf(LastEvaluatedKey);
+      const events = Items.map((item) => ({ event: item.event as EventFacts, position: positionOf(item) }))
+        .filter(({ position }) => position !== unread)
+        .toReversed();
+      return { events, ...(unread && { unread }) };
     },
     end: eventItems(db, table).endSubscription,
   };
