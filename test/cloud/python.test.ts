@@ -126,6 +126,25 @@ print(mcp_files._key({"owner": "o", "taskId": "t"}, "id"))
   expect(await runPython(script)).toBe(`${fileKey({ owner: 'o', taskId: 't' }, 'id')}\n`);
 });
 
+/** The note of the file is refused: the one that is there expires later. */
+const STORES = `
+import json, mcp_files
+from unittest.mock import MagicMock
+task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000}
+mcp_files.client, mcp_files.write = MagicMock(), lambda *_, **__: False
+mcp_files.client("s3").upload_fileobj.side_effect = lambda source, *_, **__: source.read()
+def noted(deadline):
+    note = {"id": "x", "name": "a", "type": "text/plain", "bytes": 9, "sha256": "00", "deadline": deadline}
+    mcp_files.query = lambda *_: {"#a": {"value": json.dumps(note)}}
+    print(mcp_files.file({"task": task}, "a", "new")["size"])
+noted(task["deadline"])
+noted(task["deadline"] + 1)
+`;
+
+test.skipIf(!hasPython)('a file in Python is the first of its task, and never one of an older task', async () => {
+  expect(await runPython(STORES)).toBe('9\n3\n');
+});
+
 /** The second round of a task that only asks. */
 const ASKS = `
 import json, mcp_journal, mcp_task

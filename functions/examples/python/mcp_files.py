@@ -59,11 +59,15 @@ def _stored(event, task):
     """The files of the task by name. An earlier run, or one beside this one, may have stored some."""
     if "_files" not in event:
         past = task["round"] > 1 or task["attempt"] > 0 or "run" in task
-        found = query(task, "begins_with(#taskId, :taskId)", "#", OWNERS).values() if past else ()
-        # One with another deadline is of an older task with the same idempotency key.
-        files = [json.loads(item["value"]) for item in found]
-        event["_files"] = {one["name"]: one for one in files if one.get("deadline") == _deadline(task)}
+        event["_files"] = _noted(task) if past else {}
     return event["_files"]
+
+
+def _noted(task):
+    found = query(task, "begins_with(#taskId, :taskId)", "#", OWNERS).values()
+    # One with another deadline is of an older task with the same idempotency key.
+    files = [json.loads(item["value"]) for item in found]
+    return {one["name"]: one for one in files if one.get("deadline") == _deadline(task)}
 
 
 def _upload(task, label, name, body, content_type):
@@ -94,8 +98,7 @@ def _upload(task, label, name, body, content_type):
     if write(listed, "#" + name, ("value",), values, "#expiresAt < :expiresAt", partition=OWNERS):
         return made
     # Another run has stored it first.
-    first = query(task, "#taskId = :taskId", "#" + name, OWNERS).get("#" + name)
-    return json.loads(first["value"]) if first else made
+    return _noted(task).get(name, made)
 
 
 def _deadline(task):
