@@ -4,7 +4,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { expect, test } from 'vitest';
-import { Auth, McpTaskServer } from '../../lib/index.ts';
+import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
 interface Document {
@@ -21,38 +21,54 @@ interface Resource {
   };
 }
 
-/** All that a server with every kind of tool may do, and who may use its roles: each member of a statement in one line. */
-function policies(): string[] {
+/** By resource: its documents and statements, each member of a statement in one line. */
+type Policies = ReadonlyMap<string, readonly string[]>;
+
+/** All that a server with every kind of tool may do, and who may use its roles and functions. */
+function policies(more: Partial<McpTaskServerProps> = {}): Policies {
   const stack = new Stack(new App(), 'S');
   const handler = inlineFunction(stack);
   const stateMachine = new StateMachine(stack, 'M', {
     definitionBody: DefinitionBody.fromChainable(Pass.jsonata(stack, 'P')),
   });
   const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
-  const server = new McpTaskServer(stack, 'Server', { auth, publicUrl: 'https://mcp.example.com' });
+  const server = new McpTaskServer(stack, 'Server', { auth, publicUrl: 'https://mcp.example.com', ...more });
   const tool = { description: 'd', inputSchema: { type: 'object' }, timeout: Duration.seconds(30) };
   server.addTool('direct', { ...tool, handler });
   server.addTool('task', { ...tool, handler, taskSupport: 'required', files: true });
   server.addTool('machine', { ...tool, stateMachine, taskSupport: 'required' });
   const resources = Object.entries(Template.fromStack(stack).toJSON().Resources as Record<string, Resource>);
-  return resources.flatMap(([name, { Type, Properties = {} }]) => {
+  const found = resources.flatMap(([name, { Type, Properties = {} }]) => {
     const { PolicyDocument, ResourcePolicy, AssumeRolePolicyDocument, Policies = [], ManagedPolicyArns } = Properties;
     const documents = Object.entries({ PolicyDocument, ResourcePolicy, AssumeRolePolicyDocument });
     const said = [
       ...documents.flatMap(([kind, document]) => (document === undefined ? [] : statements(kind, document))),
       ...Policies.flatMap((policy) => statements(policy.PolicyName, policy.PolicyDocument)),
+      ...(Type === 'AWS::Lambda::Permission' ? [statement(Properties)] : []),
       ...(ManagedPolicyArns === undefined ? [] : [`  ManagedPolicyArns: ${text(ManagedPolicyArns)}`]),
     ];
-    return said.length > 0 && name.startsWith('Server') ? [`${Type} ${name}`, ...said] : [];
+    return said.length > 0 && name.startsWith('Server') ? [[`${Type} ${name}`, said] as const] : [];
   });
+  return new Map(found);
+}
+
+const linesOf = (all: Policies): string[] => [...all].flatMap(([name, said]) => [name, ...said]);
+
+/** What `all` has and `known` has not. */
+function beyond(all: Policies, known: Policies): Policies {
+  const added = [...all].map(([name, said]) => [name, said.filter((one) => !known.get(name)?.includes(one))] as const);
+  return new Map(added.filter(([, said]) => said.length > 0));
 }
 
 const statements = (kind: string, { Statement, ...rest }: Document): string[] => [
   `  ${kind} ${text(rest)}`,
-  ...Statement.flatMap((statement) =>
-    Object.entries(statement).map(([name, value], i) => `    ${i === 0 ? '-' : ' '} ${name}: ${text(value)}`),
-  ),
+  ...Statement.map(statement),
 ];
+
+const statement = (members: object): string =>
+  Object.entries(members)
+    .map(([name, value], i) => `    ${i === 0 ? '-' : ' '} ${name}: ${text(value)}`)
+    .join('\n');
 
 const text = (value: unknown): string => JSON.stringify(substituted(value));
 
@@ -73,7 +89,9 @@ function substituted(value: unknown): unknown {
  * `npm test -- test/stack/policies.test.ts --update`.
  */
 test('no policy is wider, and no condition looser, than policies.snap says (G-16)', async () => {
-  await expect(`${policies().join('\n')}\n`).toMatchFileSnapshot('policies.snap');
+  const [plain, withEvents] = [policies(), policies({ events: true })];
+  const lines = [...linesOf(plain), '', '# With MCP Events, besides', ...linesOf(beyond(withEvents, plain))];
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('policies.snap');
 });
 
 /** What is allowed on the key of the stack: by resource, `<service by way of which>: <actions>`. */
@@ -100,16 +118,19 @@ function keyUses(stack: Stack): Record<string, string[]> {
 }
 
 test('a key of the customer is used by way of the services that use it, and by no other action', () => {
-  const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
-  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
-  const server = new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K') });
-  const handler = inlineFunction(stack);
-  server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
+  const usesOf = (events: boolean) => {
+    const stack = new Stack(new App(), 'S', { env: { region: 'us-east-1' } });
+    const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+    const server = new McpTaskServer(stack, 'Server', { auth, encryptionKey: new Key(stack, 'K'), events });
+    const handler = inlineFunction(stack);
+    server.addTool('work', { handler, description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' });
+    return keyUses(stack);
+  };
   const table =
     'dynamodb: Decrypt DescribeKey Encrypt ReEncryptFrom ReEncryptTo GenerateDataKey GenerateDataKeyWithoutPlaintext';
   const [read, write] = ['s3: Decrypt', 's3: GenerateDataKey'];
   const [letters, runs] = ['sqs: Decrypt GenerateDataKey', 'states: Decrypt'];
-  expect(keyUses(stack)).toEqual({
+  const plain = {
     ServerEndpoint: [table, read, write, 'secretsmanager: Decrypt', runs],
     ServerSignals: [table, read, write],
     ServerSigningKey: ['secretsmanager: Decrypt GenerateDataKey'],
@@ -122,7 +143,10 @@ test('a key of the customer is used by way of the services that use it, and by n
     ServerOperatorRead: [table],
     ServerOperatorAct: [table, runs],
     ServerOperatorPayload: [table, read, write, runs],
-  });
+  };
+  expect(usesOf(false)).toEqual(plain);
+  const endpoint = [letters, ...plain.ServerEndpoint];
+  expect(usesOf(true)).toEqual({ ...plain, ServerEndpoint: endpoint, ServerEvents: [table, letters] });
 });
 
 test('services that use the key by themselves are in its policy, for this account only', () => {
