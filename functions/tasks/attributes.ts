@@ -49,6 +49,7 @@ export const EVENTS_PARTITION = 'events#';
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'taskId',
+  'endpoint',
   'createdAt',
   'name',
   'arguments',

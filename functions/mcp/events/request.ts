@@ -80,6 +80,9 @@ export function subscriptionId({ owner, name, arguments: args }: Asked, url: str
   return `sub_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
+/** The same each time for a URL, and short: each event reads it with all subscriptions of its owner. */
+export const endpointOf = (url: string): string => createHash('sha256').update(url).digest('base64url').slice(0, 22);
+
 /** `delivery` of a request. Throws for a mode other than `webhook`. */
 export function deliveryIn(call: Call): Readonly<Record<string, unknown>> {
   const { delivery } = call.params;

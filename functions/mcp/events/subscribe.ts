@@ -25,6 +25,7 @@ import {
   authorized,
   cursorIn,
   deliveryIn,
+  endpointOf,
   sinceOf,
   subscriptionId,
 } from './request.ts';
@@ -45,7 +46,7 @@ interface Wanted {
 
 /**
  * Begins a subscription, or refreshes the one that the caller has for this URL, name and arguments. The checks come in the order
- * of H-06; the last one calls the receiver.
+ * of H-06; the last one calls the receiver, if no live subscription of the caller goes there.
  */
 export const subscribe =
   (events: EventsContext): Method =>
@@ -59,24 +60,26 @@ export const subscribe =
     if (before !== undefined && before.refreshBefore > server.now()) {
       return call.wire.result(await refresh(before, asked, wanted, { events, server, call }));
     }
-    /** Returns those that have lapsed. */
-    const checkLimit = async () => {
+    const withinLimit = async () => {
       const all = await events.items.matched(asked.owner);
       const max = limits.mcpEvents.subscriptions;
-      const lapsed = all.filter(({ refreshBefore }) => refreshBefore <= server.now());
-      if (all.length - lapsed.length < max) return lapsed;
+      const live = all.filter(({ refreshBefore }) => refreshBefore > server.now());
+      if (live.length < max) return { live, lapsed: all.filter((one) => !live.includes(one)) };
       throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
     };
-    await checkLimit();
     const { url, secret } = wanted;
-    // A receiver may take ten seconds to answer.
-    const close = await openStream(call.principal, server);
-    if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
-    const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
-    if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
-    // Many requests may have waited for their receivers at the same time.
-    const lapsed = await checkLimit();
-    await deleteSome(lapsed, asked.owner, server.now(), events);
+    const endpoint = endpointOf(url);
+    let its = await withinLimit();
+    if (!its.live.some((one) => one.endpoint === endpoint)) {
+      // A receiver may take ten seconds to answer.
+      const close = await openStream(call.principal, server);
+      if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+      const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
+      if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
+      // Many requests may have waited for their receivers at the same time.
+      its = await withinLimit();
+    }
+    await deleteSome(its.lapsed, asked.owner, server.now(), events);
     return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
 
@@ -110,6 +113,7 @@ async function begin(id: string, asked: Asked, wanted: Wanted, outside: Outside)
   const subscription: NewSubscription = {
     id,
     createdAt,
+    endpoint: endpointOf(url),
     name,
     arguments: args,
     scopes,

@@ -101,6 +101,8 @@ type Begun = Pick<MatchedSubscription, 'id' | 'createdAt'>;
 export interface MatchedSubscription {
   readonly id: string;
   readonly createdAt: number;
+  /** A hash of its URL, whose receiver has answered a challenge. */
+  readonly endpoint: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   /** The scopes that the token of its last `events/subscribe` had. */

@@ -83,7 +83,7 @@ export function eventsInMemory(kept = DAY) {
     const { last } = await log.begin(OWNER);
     const subscription: NewSubscription = {
       ...{ id, name: 'task.finished', arguments: {}, scopes: [], url: 'https://a.example/hook' },
-      ...{ secrets: ['whsec_1'], createdAt: clock.now, refreshBefore: clock.now + DAY, expiresAt: 1 },
+      ...{ secrets: ['whsec_1'], endpoint: '', createdAt: clock.now, refreshBefore: clock.now + DAY, expiresAt: 1 },
       ...{ deliveredTo: positionText(last), lastMatched: more.deliveredTo ?? positionText(last) },
       ...{ truncated: false, ...more },
     };

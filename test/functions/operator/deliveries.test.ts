@@ -15,7 +15,7 @@ const CUT = 'Only the newest 500 entries of the log of its owner were read';
 
 const SUBSCRIPTION = {
   ...{ id: 'sub_1', name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], truncated: false },
-  ...{ createdAt: T0, refreshBefore: T0 + 60 * MINUTE, expiresAt: 1, started: positionText(0) },
+  ...{ createdAt: T0, endpoint: '', refreshBefore: T0 + 60 * MINUTE, expiresAt: 1, started: positionText(0) },
   ...{ deliveredTo: positionText(0), lastMatched: positionText(0) },
 };
 

@@ -26,7 +26,7 @@ export function createSubscribers({ time, calls, items, log, receivers }: World)
       OWNER,
       {
         ...{ id: `sub_${index}`, name: 'task.finished', arguments: {}, scopes: [], createdAt, refreshBefore },
-        ...{ url: `https://receiver-${index}.example/`, secrets: ['whsec_1'], truncated: false },
+        ...{ url: `https://receiver-${index}.example/`, secrets: ['whsec_1'], endpoint: '', truncated: false },
         ...{ deliveredTo: positionText(after), lastMatched: positionText(after), expiresAt: (T0 + 40 * DAY) / 1_000 },
       },
       createdAt,

@@ -18,7 +18,7 @@ test('a subscription whose first message SQS refuses gets it by the next request
 /** A subscription of the caller, which `items` holds, whose request died before its start. */
 const unstarted = (last: number, more: Pick<NewSubscription, 'id'> & Partial<NewSubscription>): NewSubscription => ({
   ...{ name: 'task.finished', arguments: {}, scopes: ['tasks', 'ops'], url: URL_, secrets: [SECRET] },
-  ...{ createdAt: START + 1, refreshBefore: START + DAY, expiresAt: 1, truncated: false },
+  ...{ createdAt: START + 1, endpoint: '', refreshBefore: START + DAY, expiresAt: 1, truncated: false },
   ...{ deliveredTo: positionText(last), lastMatched: positionText(last) },
   ...more,
 });

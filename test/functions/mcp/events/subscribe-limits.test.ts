@@ -13,6 +13,7 @@ test('an owner has 100 live subscriptions at most; one that lapsed makes room (H
     arguments: {},
     scopes: [],
     url: 'u',
+    endpoint: '',
     secrets: [],
     expiresAt: 1,
     truncated: false,
@@ -64,7 +65,7 @@ test('a subscription that waits for its receiver meanwhile counts against the li
   const waiting = call('events/subscribe', subscription());
   await vi.waitFor(() => expect(asked).toHaveLength(1));
   const one = {
-    ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [] },
+    ...{ name: 'task.finished', arguments: {}, scopes: [], url: 'u', endpoint: '', secrets: [] },
     expiresAt: 1,
     truncated: false,
   };

@@ -201,13 +201,20 @@ test('verification-failure-error', async () => {
 });
 
 test('verification-cached-per-principal-url', async () => {
-  // A subscription with other arguments is verified by itself.
-  const { subscribed, asked, caller } = world();
+  const { subscribed, asked, caller, call, subscription } = world();
+  const failures = { arguments: { status: 'failed' } };
   await subscribed();
   await subscribed();
+  expect((await subscribed(failures)).result).toBeDefined();
   expect(asked).toHaveLength(1);
   await subscribed({}, {}, {}, { ...caller, key: 'owner#b' });
-  expect(asked).toHaveLength(2);
+  await subscribed({}, { url: `${URL_}&other` });
+  expect(asked).toHaveLength(3);
+  // Once none of them lives, nothing shows that the receiver still wants deliveries.
+  await call('events/unsubscribe', subscription());
+  await call('events/unsubscribe', subscription(failures));
+  await subscribed();
+  expect(asked).toHaveLength(4);
 });
 
 test('verification-uses-ssrf-hardened-path', async () => {

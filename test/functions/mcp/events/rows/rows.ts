@@ -34,7 +34,7 @@ export const NOT_APPLICABLE = {
   'server-identity-key-discovery': 'signatures are symmetric: there is no public key',
   'envelope-gap': 'nothing is lost between two refreshes, so there is no gap',
   'envelope-terminated':
-    'optional on the wire, and no receiver relies on it: a subscription ends by its client, an operator, or in time',
+    'a subscription ends by its client, in time, or by an operator, at once: its secret is gone then, and no last message could be signed',
 } as const;
 
 /** The other rows: each has one test, by its id. */
