@@ -32,6 +32,10 @@ export const startIamCloud = () => synthAndStart({}, {});
 export const startOptionsCloud = (issuer: string, options: Partial<CloudOptions> = {}) =>
   synthAndStart({ MCP_TEST_ISSUER: issuer }, options, 'test/support/apps/options-app.ts');
 
+/** The app of the tests of receivers of MCP Events. */
+export const startEventsCloud = (issuer: string, options: Partial<CloudOptions>) =>
+  synthAndStart({ MCP_TEST_ISSUER: issuer }, options, 'test/cloud/events/unheld-app.ts');
+
 async function synthAndStart(
   env: Record<string, string>,
   options: Partial<CloudOptions>,
