@@ -1,6 +1,6 @@
 import { MAX_TTL } from '../tasks/limits.ts';
 import { answerProblem } from '../tasks/questions/answer-problem.ts';
-import { isQuestion, kindOf } from '../tasks/questions/question.ts';
+import { kindOf, questionsProblem } from '../tasks/questions/question.ts';
 import type { StoredJournal } from '../tasks/table/journal-items.ts';
 import type {
   InputRequest,
@@ -137,6 +137,8 @@ export async function runTool<Input>(
       if (crashes) throw new Error(`The tool stored no step '${crashAfter}', after which it would crash`);
       return { result: plain, rounds: round, progress, asked, files: files.all() };
     }
+    const problem = asks(plain) ? questionsProblem((plain as InputRequired).inputRequests) : undefined;
+    if (problem !== undefined) throw new Error(`The server would refuse what the tool asks: ${problem}`);
     const answers = Object.entries((plain as InputRequired).inputRequests ?? {}).map(([key, question]) => {
       asked[key] = question;
       return [key, answer(key, question, options)] as const;
@@ -153,11 +155,10 @@ export async function runTool<Input>(
   throw new Error(`The tool still asks or waits after ${MOST_ROUNDS} rounds`);
 }
 
-/** The answer of the test to one question. Throws if the server would refuse the question or the answer. */
+/** The answer of the test to one question. Throws if the server would refuse it. */
 function answer(key: string, question: InputRequest, { answers = {}, accepts = ALL }: RunOptions): InputResponse {
   const kind = kindOf(question);
   if (!accepts.includes(kind)) throw new Error(`The tool asked '${key}', but its caller does not accept ${kind}`);
-  if (!isQuestion(question)) throw new Error(`The tool asked '${key}' in a form that the protocol does not have`);
   const given = answers[key];
   if (given === undefined) throw new Error(`The tool asked '${key}', and the test has no answer for it`);
   const response = typeof given === 'function' ? given(question) : given;

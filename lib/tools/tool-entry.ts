@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { TaskSupport, ToolEntry } from '../../functions/mcp/manifest.ts';
 import { ENGINES } from '../../functions/tasks/engines.ts';
-import { isQuestion } from '../../functions/tasks/questions/question.ts';
+import { questionsProblem } from '../../functions/tasks/questions/question.ts';
 import { checkScopes } from '../auth/auth.ts';
 import { engineOf } from './engine.ts';
 import { paramHeaders } from './param-headers.ts';
@@ -95,13 +95,8 @@ export function toolEntry(name: string, props: ToolProps, taken: readonly ToolEn
       refuse(`the names of all tools with eventSummary take ${SUMMARIES} characters at most`);
   }
   if (props.askFirst !== undefined && direct) refuse('askFirst needs a tool that may run as a task');
-  for (const [key, question] of Object.entries(props.askFirst ?? {})) {
-    if (!isQuestion(question)) {
-      refuse(
-        `askFirst.${key} is not a question for a client: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`,
-      );
-    }
-  }
+  const askProblem = props.askFirst && questionsProblem(props.askFirst);
+  if (askProblem !== undefined) refuse(`askFirst: ${askProblem}`);
   if (props.scopes !== undefined) checkScopes(`Tool '${name}': scopes`, props.scopes);
   const headers = paramHeaders(props.inputSchema, refuse);
   return {

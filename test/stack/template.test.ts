@@ -5,6 +5,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { DefinitionBody, Pass, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import { describe, expect, test } from 'vitest';
 import { ENGINE_NAMES } from '../../functions/tasks/engines.ts';
+import { elicitForm } from '../../functions/tool/index.ts';
 import { Auth, type FunctionToolProps, McpTaskServer } from '../../lib/index.ts';
 import { definition } from '../../lib/workflow/definition.ts';
 import { inlineFunction } from '../support/inline-function.ts';
@@ -179,7 +180,13 @@ describe('a wrong registration fails at synth, with the name of the tool', () =>
         taskSupport: 'optional',
         askFirst: { who: { method: 'elicitation/create', params: { message: 'Who?', schema: { type: 'string' } } } },
       },
-      /'x': askFirst.who is not a question/,
+      /'x': askFirst: 'who' is not a question/,
+    ],
+    [
+      'a name of a question that no task can keep',
+      'x',
+      { taskSupport: 'optional', askFirst: { ['é'.repeat(65)]: elicitForm('Who?', {}) } },
+      /'x': askFirst: the name 'é{50}' takes more than 128 bytes/,
     ],
     [
       'a tool where its function belongs',

@@ -2,17 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { InternalError, InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
-import { isQuestion, kindOf } from '../../tasks/questions/question.ts';
+import { kindOf, type Questions, questionsProblem } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan, isObject } from '../../tasks/shape.ts';
-import type { InputRequest } from '../../tasks/tool-contract.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { callDigest } from '../protocol/call-params.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { complete } from '../read/read.ts';
 import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
-
-type Questions = Readonly<Record<string, InputRequest>>;
 
 /** The answer of a call without a task whose task asks: its questions, and a state that names the task (D-20). */
 export async function inputRequired(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
@@ -46,13 +43,10 @@ export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'param
 export function questionsIn(value: unknown): { questions: Questions; state: unknown } | undefined {
   if (!isObject(value) || !('inputRequests' in value)) return undefined;
   const { inputRequests, requestState } = value;
-  const valid =
-    isObject(inputRequests) &&
-    Object.values(inputRequests).length > 0 &&
-    Object.values(inputRequests).every(isQuestion) &&
-    !isDeeperThan(requestState, limits.result.depth);
-  if (!valid) throw new InternalError('The tool asked for input in a form that is not valid');
-  return { questions: inputRequests as unknown as Questions, state: requestState };
+  if (questionsProblem(inputRequests) !== undefined || isDeeperThan(requestState, limits.result.depth)) {
+    throw new InternalError('The tool asked for input in a form that is not valid');
+  }
+  return { questions: inputRequests as Questions, state: requestState };
 }
 
 /** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */

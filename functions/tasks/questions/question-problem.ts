@@ -6,7 +6,7 @@ import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
 import { signalKey, storedSignals } from '../waits/signals.ts';
 import { waitsOf } from '../waits/waits.ts';
-import { isQuestion, kindOf } from './question.ts';
+import { kindOf, type Questions, questionsProblem } from './question.ts';
 
 /**
  * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
@@ -19,19 +19,15 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   // They were checked before they were moved to S3.
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
-  const questions = isObject(inputRequests) ? Object.values(inputRequests) : [];
-  // The record keeps the names of refused answers, and a session the names of its questions.
-  const named = Object.keys(inputRequests ?? {}).every((name) => Buffer.byteLength(name) <= limits.questionName);
+  const questions = isObject(inputRequests) ? (inputRequests as Questions) : {};
+  const asks = record.status !== 'waiting' || Object.keys(questions).length > 0;
   // A request state that is nested deeper could not be written again.
-  if (
-    !named ||
-    (questions.length === 0 && record.status !== 'waiting') ||
-    !questions.every(isQuestion) ||
-    isDeeperThan(requestState, limits.result.depth)
-  ) {
+  if ((asks && questionsProblem(questions) !== undefined) || isDeeperThan(requestState, limits.result.depth)) {
     return failure('InputRequestInvalid');
   }
-  const kinds = questions.map(kindOf).filter((kind) => record.accepts?.includes(kind) !== true);
+  const kinds = Object.values(questions)
+    .map(kindOf)
+    .filter((kind) => record.accepts?.includes(kind) !== true);
   if (kinds.length > 0) return failure('InputNotSupported', { kinds });
   return isTooLarge(record) ? failure('InputRequestTooLarge') : undefined;
 }

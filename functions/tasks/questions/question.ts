@@ -75,6 +75,24 @@ export function isQuestion(value: unknown): value is InputRequest {
   return isAskable(value) && !isDeeperThan(value, limits.jsonDepth);
 }
 
+export type Questions = Readonly<Record<string, InputRequest>>;
+
+/** Why a tool cannot ask these questions in one round. Undefined if it can. */
+export function questionsProblem(value: unknown): string | undefined {
+  const questions = isObject(value) ? Object.entries(value) : [];
+  if (questions.length === 0) return 'there are none';
+  for (const [name, question] of questions) {
+    // The record keeps the names of refused answers, and a session the names of its questions.
+    if (Buffer.byteLength(name) > limits.questionName) {
+      return `the name '${name.slice(0, 50)}' takes more than ${limits.questionName} bytes`;
+    }
+    if (!isQuestion(question)) {
+      return `'${name}' is not a question for a client: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`;
+    }
+  }
+  return undefined;
+}
+
 /** The kind of a question, as clients declare it (E-32): its method, with `:url` for URL elicitation. */
 export function kindOf({ method, params }: InputRequest): string {
   return params?.mode === 'url' ? `${method}:url` : method;

@@ -3,7 +3,6 @@ import { repeatFirst } from '../../../functions/engine/start-round.ts';
 import { cancelTask } from '../../../functions/mcp/methods/tasks-cancel.ts';
 import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
-import { questionProblem } from '../../../functions/tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../mcp/support/fake-server.ts';
@@ -47,14 +46,4 @@ test.each([
   const { server, times } = setup({ ...made, status: 'cancelled' }, T0 + after);
   await cancelTask(principal, made.taskId, server);
   expect(times('stop')).toBe(stops);
-});
-
-test.each([
-  ['a'.repeat(128), undefined],
-  ['a'.repeat(129), 'InputRequestInvalid'],
-  ['é'.repeat(65), 'InputRequestInvalid'],
-])('the name of a question has at most 128 bytes: %s', (name, reason) => {
-  const params = { message: '?', requestedSchema: { type: 'object', properties: {} } };
-  const asked = JSON.stringify({ inputRequests: { [name]: { method: 'elicitation/create', params } } });
-  expect(questionProblem({ ...made, status: 'input_required', asked })?.reason).toBe(reason);
 });

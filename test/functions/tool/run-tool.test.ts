@@ -58,7 +58,17 @@ describe('what the server would refuse, a test refuses', () => {
   test('a question the protocol does not have', async () => {
     const nested = elicitForm('?', { deep: { type: 'object' } as never });
     const tool = defineTool(anything, (_args, task) => task.requireInput({ nested }));
-    await expect(runTool(tool, {})).rejects.toThrow('a form that the protocol does not have');
+    await expect(runTool(tool, {})).rejects.toThrow("'nested' is not a question for a client");
+  });
+
+  test.each([true, false])('a name of a question that no task can keep, direct %s', async (direct) => {
+    const tool = defineTool(anything, (_args, task) => task.requireInput({ ['a'.repeat(129)]: ask }));
+    await expect(runTool(tool, {}, { direct })).rejects.toThrow('takes more than 128 bytes');
+  });
+
+  test('questions that are none', async () => {
+    const tool = defineTool(anything, () => ({ inputRequests: {} }));
+    await expect(runTool(tool, {})).rejects.toThrow('there are none');
   });
 });
 

@@ -76,6 +76,7 @@ describe('what a function returned', () => {
     ['a list', { inputRequests: [roots] }],
     ['nothing', { inputRequests: undefined }],
     ['one that is none', { inputRequests: { a: roots, b: 5 } }],
+    ['under a name that no task can keep', { inputRequests: { ['a'.repeat(129)]: roots } }],
     ['a state that is nested too deep', { inputRequests: { a: roots }, requestState: nested(501) }],
   ])('is an error of the tool if it asks %s', (_title, value) => {
     expect(() => questionsIn(value)).toThrow('The tool asked for input in a form that is not valid');

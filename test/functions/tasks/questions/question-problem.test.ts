@@ -37,6 +37,7 @@ describe('a task whose questions cannot be asked reads as failed (E-32)', () => 
     ['InputRequestInvalid', null],
     ['InputRequestInvalid', { inputRequests: { a: 5 } }],
     ['InputRequestInvalid', { inputRequests: { a: form, b: 5 } }],
+    ['InputRequestInvalid', { inputRequests: { ['a'.repeat(129)]: form } }],
     ['InputRequestInvalid', { inputRequests: { a: { method: 'elicitation/create' } } }],
     ['InputNotSupported', { inputRequests: { a: { method: 'roots/list' } } }],
     ['InputNotSupported', { inputRequests: { a: form, b: { method: 'roots/list' } } }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isQuestion, kindOf } from '../../../../functions/tasks/questions/question.ts';
+import { isQuestion, kindOf, questionsProblem } from '../../../../functions/tasks/questions/question.ts';
 import { partsOf } from '../parts.ts';
 
 const fields = {
@@ -117,6 +117,16 @@ describe('a question has all its members checked (B-18, D-21)', () => {
     expect(isQuestion(roots(62))).toBe(true);
     expect(isQuestion(roots(63))).toBe(false);
   });
+});
+
+test.each([
+  ['a'.repeat(128), undefined],
+  ['é'.repeat(64), undefined],
+  ['a'.repeat(129), /^the name 'a{50}' takes more than 128 bytes$/],
+  ['é'.repeat(65), /^the name 'é{50}' takes more than 128 bytes$/],
+])('the name of a question has at most 128 bytes: %s', (name, problem) => {
+  const asked = questionsProblem({ first: { method: 'roots/list' }, [name]: { method: 'roots/list' } });
+  expect(asked).toEqual(problem && expect.stringMatching(problem));
 });
 
 test('the kind of a question is its method, with :url for one by URL (E-32)', () => {
