@@ -3,8 +3,8 @@ import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { InternalError } from '../tasks/errors.ts';
 import { outstanding } from '../tasks/input.ts';
 import { addAnswers } from '../tasks/questions/add-answers.ts';
+import type { Questions } from '../tasks/questions/question.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import type { InputRequest } from '../tasks/tool-contract.ts';
 import { type Change, isWritten } from '../tasks/transitions/change.ts';
 import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
@@ -14,15 +14,12 @@ import { type Start, startNext } from './start-round.ts';
 /** After this many lost races with other writers, the caller gets an error and may try again. */
 const ATTEMPTS = 25;
 
-/** Open questions by wire key. */
-export type OpenQuestions = Readonly<Record<string, InputRequest>>;
-
 /** What a front end says of the answers that it hands in. */
 export interface Answering {
   /** Reads the task as its caller sees it now, again after a lost race. Undefined: it is not to be answered. */
   readonly read: () => Promise<TaskRecord | undefined>;
-  /** The answers by wire key. Keys of no open question are ignored (E-18). */
-  readonly responses: (open: OpenQuestions) => Readonly<Record<string, unknown>>;
+  /** The answers to the open questions, both by wire key. Keys of no open question are ignored (E-18). */
+  readonly responses: (open: Questions) => Readonly<Record<string, unknown>>;
   /** `refuse`: an invalid answer throws InvalidParams. `leave`: it is left out, and its question stays open. */
   readonly invalid: 'refuse' | 'leave';
   /** The change as this caller writes it. */

@@ -1,7 +1,8 @@
 import { outstanding } from '../../tasks/input.ts';
+import type { Questions } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { InputRequest, ToolResult } from '../../tasks/tool-contract.ts';
+import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Manifest } from '../manifest.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { meta } from '../protocol/versions.ts';
@@ -39,8 +40,6 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
     taskCancelled: () => complete({}),
   };
 }
-
-type Questions = Readonly<Record<string, InputRequest>>;
 
 /** Questions in the shape of this revision: URL mode has no elicitationId (D-34), and a question is never a task. */
 export function modernQuestions(questions: Questions): Questions {

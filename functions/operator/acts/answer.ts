@@ -1,6 +1,7 @@
-import { type OpenQuestions, type Signalled, signal } from '../../engine/signal.ts';
+import { type Signalled, signal } from '../../engine/signal.ts';
 import { overdue } from '../../tasks/deadlines.ts';
 import { McpError } from '../../tasks/errors.ts';
+import type { Questions } from '../../tasks/questions/question.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import type { OperatorContext } from '../context.ts';
@@ -49,7 +50,7 @@ export async function answerTask(
   const engine = withRights(context, rights);
   const answering = {
     read,
-    responses: (open: OpenQuestions) => responsesFrom(pairs, open),
+    responses: (open: Questions) => responsesFrom(pairs, open),
     invalid: 'refuse',
     marked: (record: TaskRecord, change: Change) => byOperator(record, change, 'answered', operator),
     sleep: context.sleep,

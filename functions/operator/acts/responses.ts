@@ -1,8 +1,8 @@
+import type { Questions } from '../../tasks/questions/question.ts';
 import { isObject } from '../../tasks/shape.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
 import { OperatorError } from '../errors.ts';
 
-type Questions = Readonly<Record<string, InputRequest>>;
 interface Given {
   action: string;
   content: Record<string, unknown>;
