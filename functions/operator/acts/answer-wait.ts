@@ -1,4 +1,5 @@
 import { type Received, receiveSignal } from '../../engine/receive.ts';
+import { McpError } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
@@ -44,6 +45,7 @@ export async function answerWaits(
   }
   const open = await openWaits(record, context);
   let now = record;
+  const answered: string[] = [];
   for (const [name, signal] of signalsOf(pairs, open, operator)) {
     const received = await receiveSignal(
       {
@@ -55,8 +57,19 @@ export async function answerWaits(
         sleep: context.sleep,
       },
       engine,
-    );
-    if (received?.outcome !== 'stored') return said(record, received, name, operator, context);
+    ).catch((error: unknown) => {
+      // Those before it are stored, which the audit line has to say.
+      if (answered.length === 0 || !(error instanceof McpError)) throw error;
+      return error;
+    });
+    if (received instanceof McpError || received?.outcome !== 'stored') {
+      const why = whyNot(received);
+      const done = answered.length > 0;
+      const message = `${done ? `Answered: ${answered.join(', ')}. ` : ''}Not answered: ${name}: ${why}`;
+      const plain = `${done ? `${answered.length} answered. ` : ''}Not answered: ${why}`;
+      return reported('answer', record, operator, { done, message }, context, plain);
+    }
+    answered.push(name);
     now = received.record;
   }
   const left = awaited(now);
@@ -64,16 +77,9 @@ export async function answerWaits(
   return reported('answer', record, operator, { done: true, message }, context, `Answered. ${left.length} open`);
 }
 
-function said(
-  record: TaskRecord,
-  received: Received | undefined,
-  name: string,
-  operator: Operator,
-  context: OperatorContext,
-): Outcome {
-  const why = received?.signal === undefined ? 'it is over' : 'it has its answer already';
-  const message = `Not answered: ${name}: ${why}`;
-  return reported('answer', record, operator, { done: false, message }, context, `Not answered: ${why}`);
+function whyNot(received: Received | McpError | undefined): string {
+  if (received instanceof McpError) return received.message;
+  return received?.signal === undefined ? 'it is over' : 'it has its answer already';
 }
 
 /** Throws OperatorError for an answer that does not fit. */

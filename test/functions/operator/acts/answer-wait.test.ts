@@ -3,6 +3,7 @@ import { answerTask } from '../../../../functions/operator/acts/answer.ts';
 import type { OperatorContext } from '../../../../functions/operator/context.ts';
 import { explain } from '../../../../functions/operator/explain/index.ts';
 import { type Story, show } from '../../../../functions/operator/show.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { journalStore } from '../../../../functions/tasks/table/journal-items.ts';
 import type { StoredWait } from '../../../../functions/tasks/tool-contract.ts';
@@ -84,6 +85,40 @@ test('what does not fit, or comes too late, changes nothing and says why', async
     message: 'Not answered: approval: it is over',
   });
   expect(stored()).toEqual(before);
+});
+
+test('of two answers, the second of which comes too late, it says that the first is stored', async () => {
+  const { context, stored, audited } = await waiting({ trained: WEBHOOK, approval: LINK });
+  const { store } = context;
+  const applyBlind: typeof store.applyBlind = async (...given) => {
+    const written = await store.applyBlind(...given);
+    // Another operator is faster with the second one.
+    await answerTask(KEY, [['approval', 'decline']], { who: 'ben', reason: '' }, context);
+    return written;
+  };
+  const both = [
+    ['trained', '{"model":1}'],
+    ['approval.ok', 'true'],
+  ] as const;
+  expect(await answerTask(KEY, both, ann, { ...context, store: { ...store, applyBlind } })).toMatchObject({
+    done: true,
+    message: 'Answered: trained. Not answered: approval: it has its answer already',
+  });
+  expect(stored()?.signalled).toEqual(['trained', 'approval']);
+  expect(audited.at(-1)).toMatchObject({ done: true, outcome: '1 answered. Not answered: it has its answer already' });
+});
+
+test('of two answers, the second of which has no room, it says that the first is stored', async () => {
+  const { context, stored, audited } = await waiting({ trained: WEBHOOK, more: WEBHOOK });
+  const large = ['more', JSON.stringify('x'.repeat(limits.answers))] as const;
+  const outcome = await answerTask(KEY, [['trained', '1'], large], ann, context);
+  expect(outcome).toMatchObject({
+    done: true,
+    message: expect.stringContaining('Answered: trained. Not answered: more'),
+  });
+  expect(stored()?.signalled).toEqual(['trained']);
+  expect(audited).toMatchObject([{ done: true, outcome: expect.stringContaining('1 answered. Not answered: ') }]);
+  await expect(answerTask(KEY, [large], ann, context)).rejects.toThrow('has no room for this');
 });
 
 test('beside questions of the client only the name of the wait answers it', async () => {
