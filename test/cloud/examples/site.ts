@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, listen } from '../../../local/testing.ts';
@@ -7,8 +8,10 @@ import { changeAssembly } from '../../support/change-assembly.ts';
 export async function startSite(pages: number, ms = 0, width = 10) {
   /** How often each page was fetched. */
   const fetched = new Map<string, number>();
+  const fetches = new EventEmitter();
   const server = createServer(async ({ url = '/' }, response) => {
     fetched.set(url, (fetched.get(url) ?? 0) + 1);
+    fetches.emit(`${fetched.size}`);
     await sleep(ms);
     const page = Number(url.slice(1));
     if (!(page < pages)) return void response.writeHead(404).end();
@@ -16,7 +19,9 @@ export async function startSite(pages: number, ms = 0, width = 10) {
     const links = [...below, 'gone', Math.floor(page / 2) || ''].map((n) => `<a class="x" href="/${n}">${n}</a>`);
     response.writeHead(200, { 'content-type': 'text/html' }).end(links.join('\n'));
   });
-  return { url: await listen(server, 0), fetched, stop: () => close(server) };
+  /** Until so many pages have been fetched: more than by now. */
+  const reached = async (size: number) => void (await once(fetches, `${size}`));
+  return { url: await listen(server, 0), fetched, reached, stop: () => close(server) };
 }
 
 /** Gives the function of crawl_site so many seconds: too few for all pages. A run ends by the clock of this machine. */
