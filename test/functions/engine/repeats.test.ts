@@ -43,7 +43,8 @@ test.each([
   ['59 seconds after it: its request may have crashed', 59_000, 1],
   ['a minute after it: its run was stopped long ago', 60_000, 0],
 ])('a repeated cancel stops the run %s (C-27)', async (_title, after, stops) => {
-  const { server, times } = setup({ ...made, status: 'cancelled' }, T0 + after);
-  await cancelTask(principal, made.taskId, server);
+  const key = newTaskKey(principal, T0);
+  const { server, times } = setup({ ...made, ...key, status: 'cancelled' }, T0 + after);
+  await cancelTask(principal, key.taskId, server);
   expect(times('stop')).toBe(stops);
 });

@@ -19,8 +19,12 @@ const waiting: TaskRecord = {
   ...{ status: 'input_required', asked, arguments: '{"n":1}' },
 };
 const YES = { action: 'accept', content: {} };
-/** Where the log says that something failed. */
-const failures = () => vi.mocked(console.error).mock.calls.map(([line]) => JSON.parse(line).where);
+/** Where the log says that something failed, in the lines that the alarms tell operators to look for. */
+const failures = () =>
+  vi
+    .mocked(console.error)
+    .mock.calls.map(([line]) => JSON.parse(line))
+    .flatMap(({ event, where }) => (event === 'unexpected_error' ? [where] : []));
 const LOST = { status: 'failed', error: expect.stringContaining('InputLost') };
 
 /** A server that starts with this record. */
