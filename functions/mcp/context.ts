@@ -13,7 +13,7 @@ import type { Signer } from './identity/signing.ts';
 import type { Manifest, ToolEntry, Validator } from './manifest.ts';
 import type { Params, RequestId } from './protocol/jsonrpc.ts';
 import type { PollLimit } from './read/poll-limit.ts';
-import type { Wire } from './wire/wire.ts';
+import type { ModernWire, Wire } from './wire/wire.ts';
 
 export interface Tool {
   readonly entry: ToolEntry;
@@ -45,8 +45,8 @@ export interface ServerContext extends EngineContext {
 }
 
 /** One parsed request: its revision, its sender, and what its client can do. */
-export interface Call {
-  readonly wire: Wire;
+export interface Call<W extends Wire = Wire> {
+  readonly wire: W;
   readonly version: string;
   readonly id: RequestId;
   readonly method: string;
@@ -63,6 +63,10 @@ export interface Call {
   readonly replyHeaders: Record<string, string>;
 }
 
+export type ModernCall = Call<ModernWire>;
+
+export const isModernCall = (call: Call): call is ModernCall => !call.wire.asksOnStream;
+
 /** What a server with MCP Events does beside the rest. */
 export interface ServerEvents {
   /** More methods of 2026-07-28. */
@@ -72,4 +76,4 @@ export interface ServerEvents {
 }
 
 /** Returns a result, or a stream whose last message is the answer. Throws McpError. */
-export type Method = (call: Call, server: ServerContext) => Promise<object | EventStream>;
+export type Method<C extends Call = Call> = (call: C, server: ServerContext) => Promise<object | EventStream>;

@@ -11,7 +11,7 @@ import type { Call, ServerContext } from './context.ts';
 import { acceptsStream, type HttpReply, jsonReply, notOffered } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Sender } from './identity/session.ts';
-import { methodOf } from './methods/index.ts';
+import { methodOf, methods } from './methods/index.ts';
 import { cancelRequest } from './methods/tasks-cancel.ts';
 import { answerTask } from './methods/tasks-update.ts';
 import {
@@ -41,7 +41,7 @@ async function answer(message: RpcRequest, version: string, sender: Sender, serv
   // The version of `initialize` wins over a later header (C-03).
   const call = callOf(message, sender.session?.version ?? version, sender);
   try {
-    const method = methodOf('legacy', message.method, server.manifest);
+    const method = methodOf(methods.legacy, message.method, server.manifest);
     if (method === undefined || (message.method.startsWith('tasks/') && !call.tasks)) {
       throw new MethodNotFound(message.method);
     }

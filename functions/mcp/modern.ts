@@ -12,7 +12,7 @@ import type { ServerContext } from './context.ts';
 import { type HttpReply, type HttpRequest, jsonReply } from './http/http.ts';
 import { EventStream, streamReply } from './http/sse.ts';
 import type { Sender } from './identity/session.ts';
-import { methodOf } from './methods/index.ts';
+import { methodOf, methods } from './methods/index.ts';
 import { acceptedKinds, TASKS_CAPABILITY } from './protocol/capabilities.ts';
 import { type RpcRequest, resultMessage } from './protocol/jsonrpc.ts';
 import { MODERN, meta, SUPPORTED, TASKS_EXTENSION } from './protocol/versions.ts';
@@ -41,7 +41,8 @@ async function answer(
   if (version !== MODERN) throw new UnsupportedVersion(SUPPORTED, version);
   const methodHeader = request.headers['mcp-method'];
   if (methodHeader !== message.method) throw mismatch('Mcp-Method', methodHeader, message.method);
-  const method = methodOf('modern', message.method, server.manifest) ?? server.events?.methods.get(message.method);
+  const method =
+    methodOf(methods.modern, message.method, server.manifest) ?? server.events?.methods.get(message.method);
   if (method === undefined) throw new MethodNotFound(message.method, { supported: SUPPORTED });
   checkName(request, message);
   const tasks = isObject(capabilities.extensions) && isObject(capabilities.extensions[TASKS_EXTENSION]);

@@ -3,7 +3,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { parsed } from '../../tasks/shape.ts';
 import type { Caller, ToolEvent } from '../../tasks/tool-contract.ts';
-import type { Call, ServerContext } from '../context.ts';
+import { type Call, isModernCall, type ServerContext } from '../context.ts';
 import { acceptsStream } from '../http/http.ts';
 import { EventStream } from '../http/sse.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
@@ -25,7 +25,7 @@ const GRACE = 300;
 
 /** Calls a forbidden tool, and stores nothing. If the tool asks, its questions are the answer (D-20, D-24). */
 export async function callDirectly(call: Call, server: ServerContext, tool: ToolEntry, args: Params): Promise<object> {
-  const modern = !call.wire.asksOnStream;
+  const modern = isModernCall(call);
   const state = modern ? await openState(call, server) : undefined;
   const shown = call.principal.kind === 'verified' ? call.principal.shown : undefined;
   const event: ToolEvent = {

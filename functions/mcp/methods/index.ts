@@ -1,7 +1,6 @@
-import type { Method } from '../context.ts';
+import type { Call, Method, ModernCall } from '../context.ts';
 import { resourcesList, resourcesRead, resourceTemplatesList } from '../files/resources.ts';
 import { hasFiles, type Manifest } from '../manifest.ts';
-import type { Era } from '../protocol/versions.ts';
 import { initialize, ping } from './initialize.ts';
 import { loggingSetLevel } from './logging-set-level.ts';
 import { serverDiscover } from './server-discover.ts';
@@ -21,7 +20,7 @@ const resources = [
 ] as const;
 
 /** The methods of each revision. Every other name is -32601 (docs/protocol.md 1.4). */
-export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
+export const methods = {
   legacy: new Map<string, Method>([
     ...resources,
     ['initialize', initialize],
@@ -34,7 +33,7 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
     ['tasks/list', tasksList],
     ['tasks/cancel', tasksCancel],
   ]),
-  modern: new Map<string, Method>([
+  modern: new Map<string, Method<ModernCall>>([
     ...resources,
     ['server/discover', serverDiscover],
     ['tools/list', toolsList],
@@ -46,6 +45,9 @@ export const methods: Readonly<Record<Era, ReadonlyMap<string, Method>>> = {
   ]),
 };
 
-/** The method of a request, if this server offers it. */
-export const methodOf = (era: Era, name: string, manifest: Manifest): Method | undefined =>
-  name.startsWith('resources/') && !hasFiles(manifest) ? undefined : methods[era].get(name);
+/** The method of a request, if this server offers it. `offered`: the methods of its revision. */
+export const methodOf = <C extends Call>(
+  offered: ReadonlyMap<string, Method<C>>,
+  name: string,
+  manifest: Manifest,
+): Method<C> | undefined => (name.startsWith('resources/') && !hasFiles(manifest) ? undefined : offered.get(name));

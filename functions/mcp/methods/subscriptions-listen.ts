@@ -4,7 +4,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
-import type { Call, Method, ServerContext } from '../context.ts';
+import type { Method, ModernCall, ServerContext } from '../context.ts';
 import { EventStream, messageFrame } from '../http/sse.ts';
 import { processorTime } from '../processor-time.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
@@ -13,13 +13,12 @@ import { complete, readTasks, readTasksAgain, view } from '../read/read.ts';
 import { fetched } from '../read/results.ts';
 import { type CloseStream, held, openStream, pauseFor } from '../stream/held.ts';
 import { liesInS3, storedBytes, storedFrames } from '../stream/stored-frames.ts';
-import { acknowledged, listenEnded, taskNotification } from '../wire/2026-07-28.ts';
 
 /** How long one read waits for objects of S3, in ms. A later object is sent after the next read. */
 const S3_TIMEOUT = 1_000;
 
 /** 2026-07-28 only: reports changes of tasks on a stream, at most `holdCap` (D-29 to D-31, E-24 to E-27). */
-export const subscriptionsListen: Method = async (call, server) => {
+export const subscriptionsListen: Method<ModernCall> = async (call, server) => {
   const { notifications } = call.params;
   if (!isObject(notifications)) throw new InvalidParams('notifications must be an object');
   const { taskIds } = notifications;
@@ -65,7 +64,7 @@ function isLater(record: TaskRecord, last: Sent | undefined): boolean {
  * if it asked for no tasks.
  */
 async function* listen(
-  call: Call,
+  call: ModernCall,
   shown: readonly TaskRecord[],
   requested: number | undefined,
   close: CloseStream,
@@ -102,7 +101,9 @@ async function* listen(
   const hasRoom = (record: TaskRecord, frame: string): boolean =>
     room === limits.listenBytes || bytesOf(record, frame) <= room;
   try {
-    yield messageFrame(acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)));
+    yield messageFrame(
+      call.wire.acknowledged(call.id, requested === undefined ? undefined : open.map(({ taskId }) => taskId)),
+    );
     const read = async (first: boolean) => (first ? shown : ((await readTasksAgain(open, server).catch(failed)) ?? []));
     const pause = () => pauseFor((open.length + working) / 2);
     listening: for await (const visible of held({ until, read, pause }, server)) {
@@ -134,7 +135,7 @@ async function* listen(
       working = seen.filter(({ status }) => status === 'working' || status === 'waiting').length;
       if (requested !== undefined && requested > 0 && open.length === 0) break;
     }
-    yield messageFrame(resultMessage(call.id, listenEnded(call.id, server.manifest.serverInfo)));
+    yield messageFrame(resultMessage(call.id, call.wire.listenEnded(call.id)));
   } finally {
     await stored.settled();
     await close();
@@ -142,7 +143,7 @@ async function* listen(
 }
 
 /** What makes the frame: to check a result may take seconds of the processor, and the stream may end before. */
-async function taskFrame(record: TaskRecord, call: Call, server: ServerContext): Promise<() => string> {
+async function taskFrame(record: TaskRecord, call: ModernCall, server: ServerContext): Promise<() => string> {
   const show = await fetched(await complete(record, { questions: true }, server), server);
-  return () => messageFrame(taskNotification(call.id, view(show(), server)));
+  return () => messageFrame(call.wire.taskNotification(call.id, view(show(), server)));
 }

@@ -2,7 +2,7 @@ import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../.
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { Call, Method, ServerContext, Tool } from '../context.ts';
+import { type Call, isModernCall, type Method, type ModernCall, type ServerContext, type Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { argumentsOf, canonicalJson, idempotencyKeyOf, inputResponsesOf } from '../protocol/call-params.ts';
@@ -41,13 +41,19 @@ export const toolsCall: Method = async (call, server) => {
   }
   // Calls under one key must send the same text to StartExecution: with another text, the name counts as taken.
   const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
-  if (!call.wire.asksOnStream) return callOrContinue(call, server, tool, text, wantsTask);
+  if (isModernCall(call)) return callOrContinue(call, server, tool, text, wantsTask);
   if (wantsTask) return createTask(call, server, tool.entry, text);
   return deliver(call, await startTask(call, server, tool.entry, text), 'call', server);
 };
 
 /** Questions come before the task (E-10). A call without a task continues the task that its state names. */
-async function callOrContinue(call: Call, server: ServerContext, { entry }: Tool, args: string, wantsTask: boolean) {
+async function callOrContinue(
+  call: ModernCall,
+  server: ServerContext,
+  { entry }: Tool,
+  args: string,
+  wantsTask: boolean,
+) {
   const state = await openState(call, server);
   if (state?.taskId !== undefined) {
     const answers = inputResponsesOf(call);

@@ -4,7 +4,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
-import type { Call, ServerContext } from '../context.ts';
+import { type Call, isModernCall, type ServerContext } from '../context.ts';
 import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
@@ -41,7 +41,7 @@ export function answerDue(
   }
   if (held.delivers === 'result') return undefined;
   if (record.status === 'input_required') {
-    return call.wire.asksOnStream ? undefined : () => inputRequired(call, record, server);
+    return isModernCall(call) ? () => inputRequired(call, record, server) : undefined;
   }
   return server.now() >= held.closesAt ? () => call.wire.toolResult(stillRunningResult(record, server)) : undefined;
 }

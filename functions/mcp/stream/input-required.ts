@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { InternalError, InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
+import { outstanding } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import { kindOf, type Questions, questionsProblem } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan, isObject } from '../../tasks/shape.ts';
-import type { Call, ServerContext } from '../context.ts';
+import type { Call, ModernCall, ServerContext } from '../context.ts';
 import { callDigest } from '../protocol/call-params.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { complete } from '../read/read.ts';
-import { modernQuestions, outstandingQuestions } from '../wire/2026-07-28.ts';
 
 /** The answer of a call without a task whose task asks: its questions, and a state that names the task (D-20). */
-export async function inputRequired(call: Call, record: TaskRecord, server: ServerContext): Promise<object> {
-  const inputRequests = outstandingQuestions(await complete(record, { questions: true }, server));
-  checkDeclared(call, inputRequests);
+export async function inputRequired(call: ModernCall, record: TaskRecord, server: ServerContext): Promise<object> {
+  const questions = outstanding(await complete(record, { questions: true }, server));
+  checkDeclared(call, questions);
   const requestState = await sealState(call, { taskId: record.taskId }, server);
-  return call.wire.result({ inputRequests, requestState }, 'input_required');
+  return call.wire.result({ inputRequests: call.wire.questions(questions), requestState }, 'input_required');
 }
 
 /** The answer of a tool that asks without a task. Only a tool with state gets a `requestState` (D-21, D-24). */
 export async function askDirectly(
-  call: Call,
+  call: ModernCall,
   questions: Questions,
   state: unknown,
   server: ServerContext,
 ): Promise<object> {
   checkDeclared(call, questions);
   const requestState = state === undefined ? {} : { requestState: await sealState(call, { tool: state }, server) };
-  return call.wire.result({ inputRequests: modernQuestions(questions), ...requestState }, 'input_required');
+  return call.wire.result({ inputRequests: call.wire.questions(questions), ...requestState }, 'input_required');
 }
 
 /** Throws MissingClientCapability if a question is of a kind that this client did not declare (D-22). */

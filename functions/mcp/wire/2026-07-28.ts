@@ -7,13 +7,13 @@ import type { Manifest } from '../manifest.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { meta } from '../protocol/versions.ts';
 import { ownMeta, toolResult } from './tool-result.ts';
-import type { TaskView, Wire } from './wire.ts';
+import type { ModernWire, TaskView } from './wire.ts';
 
 /** How long a client may keep what rarely changes; `ttlMs` in milliseconds (D-16). */
 const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const;
 
 /** The only place that knows the field names of 2026-07-28 and its tasks extension (docs/protocol.md D, E). */
-export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
+export function modernWire(serverInfo: Manifest['serverInfo']): ModernWire {
   const complete = (result: object, resultType = 'complete') => withMeta({ ...result, resultType }, serverInfo);
   return {
     marks: { legacy: false },
@@ -38,36 +38,26 @@ export function modernWire(serverInfo: Manifest['serverInfo']): Wire {
     taskCreated: (view) => complete(task(view), 'task'),
     task: (view) => complete({ ...task(view), ...details(view.record) }),
     taskCancelled: () => complete({}),
+    questions: questionShapes,
+    acknowledged: (listenId, taskIds) =>
+      notification('notifications/subscriptions/acknowledged', listenId, {
+        notifications: taskIds === undefined ? {} : { taskIds },
+      }),
+    taskNotification: (listenId, view) =>
+      notification('notifications/tasks', listenId, { ...task(view), ...details(view.record) }),
+    listenEnded: (listenId) =>
+      withMeta({ resultType: 'complete', _meta: { [meta.subscriptionId]: listenId } }, serverInfo),
   };
 }
 
 /** Questions in the shape of this revision: URL mode has no elicitationId (D-34), and a question is never a task. */
-export function modernQuestions(questions: Questions): Questions {
-  const spelled = Object.entries(questions).map(([key, { method, params }]) => {
+function questionShapes(questions: Questions): Questions {
+  const shapes = Object.entries(questions).map(([key, { method, params }]) => {
     const { elicitationId: _, task: _task, _meta, ...rest } = params ?? {};
-    const spelt = { ...rest, ...(isObject(_meta) && { _meta: ownMeta(_meta) }) };
-    return [key, { method, ...(params !== undefined && { params: spelt }) }] as const;
+    const shape = { ...rest, ...(isObject(_meta) && { _meta: ownMeta(_meta) }) };
+    return [key, { method, ...(params !== undefined && { params: shape }) }] as const;
   });
-  return Object.fromEntries(spelled);
-}
-
-export const outstandingQuestions = (record: TaskRecord): Questions => modernQuestions(outstanding(record));
-
-/** The first message of a listen stream: the served part of the filter (D-29, D-30, E-25). */
-export function acknowledged(listenId: RequestId, taskIds: readonly string[] | undefined): object {
-  return notification('notifications/subscriptions/acknowledged', listenId, {
-    notifications: taskIds === undefined ? {} : { taskIds },
-  });
-}
-
-/** The notification of a changed task, with all that tasks/get returns (E-24). */
-export function taskNotification(listenId: RequestId, view: TaskView): object {
-  return notification('notifications/tasks', listenId, { ...task(view), ...details(view.record) });
-}
-
-/** The last message of a listen stream (D-31). */
-export function listenEnded(listenId: RequestId, serverInfo: Manifest['serverInfo']): object {
-  return withMeta({ resultType: 'complete', _meta: { [meta.subscriptionId]: listenId } }, serverInfo);
+  return Object.fromEntries(shapes);
 }
 
 function notification(method: string, listenId: RequestId, params: object): object {
@@ -95,7 +85,7 @@ function task({ record, pollInterval }: TaskView) {
 function details(record: TaskRecord): object {
   switch (record.status) {
     case 'input_required':
-      return { inputRequests: outstandingQuestions(record) };
+      return { inputRequests: questionShapes(outstanding(record)) };
     case 'completed':
       return { result: completedResult(toolResult(record.result ?? 'null')) };
     case 'failed':

@@ -1,7 +1,9 @@
+import type { Questions } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { NewTask } from '../../tasks/transitions/begin.ts';
 import type { ToolEntry } from '../manifest.ts';
+import type { RequestId } from '../protocol/jsonrpc.ts';
 
 /** A task as a client sees it now: the record, and the time to wait before the next poll, in ms. */
 export interface TaskView {
@@ -37,4 +39,16 @@ export interface Wire {
   taskCreated(task: TaskView, immediateResponse: string): object;
   task(task: TaskView): object;
   taskCancelled(task: TaskView): object;
+}
+
+/** The shapes of a revision of the modern kind: its calls ask in their answers, and it has `subscriptions/listen`. */
+export interface ModernWire extends Wire {
+  readonly asksOnStream: false;
+  questions(questions: Questions): object;
+  /** The first message of a listen stream: the served part of the filter (D-29, D-30, E-25). */
+  acknowledged(listenId: RequestId, taskIds: readonly string[] | undefined): object;
+  /** The notification of a changed task, with all that tasks/get returns (E-24). */
+  taskNotification(listenId: RequestId, task: TaskView): object;
+  /** The result that ends a listen stream (D-31). */
+  listenEnded(listenId: RequestId): object;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Call, ServerContext } from '../../../functions/mcp/context.ts';
+import type { ModernCall, ServerContext } from '../../../functions/mcp/context.ts';
 import { EventStream } from '../../../functions/mcp/http/sse.ts';
 import { subscriptionsListen } from '../../../functions/mcp/methods/subscriptions-listen.ts';
 import { tasksGet } from '../../../functions/mcp/methods/tasks-get.ts';
@@ -38,7 +38,7 @@ const callOf = (principal: Principal, params: object, legacy = false) =>
   ({
     ...{ wire: legacy ? legacyWire : modernWire(manifest.serverInfo), id: 1, method: 'm', tasks: true },
     ...{ principal, params, accepts: ['elicitation/create'], session: 's' },
-  }) as unknown as Call;
+  }) as unknown as ModernCall;
 
 function store() {
   return taskStore(dynamoDbOf(cloud(), 'administrator'), cloud().tables[0] ?? '');

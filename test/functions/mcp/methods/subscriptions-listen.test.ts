@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
+import type { ModernCall } from '../../../../functions/mcp/context.ts';
 import { subscriptionsListen } from '../../../../functions/mcp/methods/subscriptions-listen.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -30,7 +30,7 @@ describe('a listener (E-24 to E-27)', () => {
     for (const ids of ['x', Array.from({ length: limits.listenTasks + 1 }, () => idOf(1))]) {
       await expect(listen(ids)).rejects.toMatchObject({ code: -32602, message });
     }
-    const none = { params: {}, tasks: true } as unknown as Call;
+    const none = { params: {}, tasks: true } as unknown as ModernCall;
     await expect(subscriptionsListen(none, server)).rejects.toThrow('notifications must be an object');
   });
 

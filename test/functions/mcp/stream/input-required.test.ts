@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
+import type { Call, ModernCall } from '../../../../functions/mcp/context.ts';
 import {
   askDirectly,
   checkDeclared,
@@ -24,7 +24,7 @@ const callOf = (accepts: string[], params: object = {}) =>
       accepts,
     },
     principal: { kind: 'verified', key: 'owner#a' },
-  }) as unknown as Call;
+  }) as unknown as ModernCall;
 const able = callOf(['roots/list']);
 
 describe('a call that is answered with questions (D-20)', () => {

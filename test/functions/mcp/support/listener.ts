@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from 'vitest';
-import type { Call } from '../../../../functions/mcp/context.ts';
+import type { ModernCall } from '../../../../functions/mcp/context.ts';
 import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
 import { subscriptionsListen } from '../../../../functions/mcp/methods/subscriptions-listen.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
@@ -41,7 +41,7 @@ export async function setup(at: Readonly<Record<number, () => unknown>> = {}, ho
     const call = {
       ...{ wire: modernWire(manifest.serverInfo), id: 7, method: 'subscriptions/listen', tasks: true, accepts: [] },
       ...{ principal: { kind: 'verified', key: 'ann', scopes: [] }, params: { notifications: { taskIds } } },
-    } as unknown as Call;
+    } as unknown as ModernCall;
     return subscriptionsListen(call, fake.server) as Promise<EventStream>;
   };
   const change = (n: number, more: Partial<TaskRecord>) =>

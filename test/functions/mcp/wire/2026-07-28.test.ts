@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolEntry } from '../../../../functions/mcp/manifest.ts';
-import { acknowledged, modernQuestions, modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 
 const serverInfo = { name: 's', version: '1' };
@@ -27,17 +27,17 @@ test.each<[string, unknown, object]>([
   ['but for reserved keys', { mine: 1, progressToken: 2 }, { _meta: { mine: 1 } }],
   ['if it is an object', 'text', {}],
 ])('a question keeps the metadata of its tool, %s (A-21)', (_name, _meta, expected) => {
-  const asked = modernQuestions({ k: { method: 'roots/list', params: { _meta } } });
+  const asked = wire.questions({ k: { method: 'roots/list', params: { _meta } } });
   expect(asked).toStrictEqual({ k: { method: 'roots/list', params: expected } });
 });
 
 test('a listener without a filter gets no tasks (D-30)', () => {
   const _meta = { 'io.modelcontextprotocol/subscriptionId': 7 };
-  expect(acknowledged(7, undefined)).toMatchObject({ params: { notifications: {}, _meta } });
+  expect(wire.acknowledged(7, undefined)).toMatchObject({ params: { notifications: {}, _meta } });
   expect(
-    Object.keys((acknowledged(7, undefined) as { params: { notifications: object } }).params.notifications),
+    Object.keys((wire.acknowledged(7, undefined) as { params: { notifications: object } }).params.notifications),
   ).toEqual([]);
-  expect(acknowledged(7, [])).toMatchObject({ params: { notifications: { taskIds: [] }, _meta } });
+  expect(wire.acknowledged(7, [])).toMatchObject({ params: { notifications: { taskIds: [] }, _meta } });
 });
 
 describe('a task that has ended', () => {

@@ -1,4 +1,4 @@
-import type { Call, ServerContext } from '../../../../functions/mcp/context.ts';
+import type { ModernCall, ServerContext } from '../../../../functions/mcp/context.ts';
 import type { EventStream } from '../../../../functions/mcp/http/sse.ts';
 import { type Signer, signer } from '../../../../functions/mcp/identity/signing.ts';
 import { legacy } from '../../../../functions/mcp/legacy.ts';
@@ -87,10 +87,10 @@ function watched({ store, workflow }: Services, simulation: Simulation) {
   return { store, workflow: { ...workflow, start } };
 }
 
-function callOf(era: Era, method: string, params: Params, tasks: boolean): Call {
+function callOf(era: Era, method: string, params: Params, tasks: boolean): ModernCall {
   const version = era === 'legacy' ? LEGACY : MODERN;
   const common = { id: 1, principal, accepts, request, replyHeaders: {} };
-  return { ...common, wire: wires[era], version, method, params, tasks } as Call;
+  return { ...common, wire: wires[era], version, method, params, tasks } as ModernCall;
 }
 
 function invoke(
