@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Construct } from 'constructs';
 import type { ToolRegistration } from '../../functions/tool/schema.ts';
+import { builtCode } from './tool-bundling.ts';
 import { sourceIn, ToolFunction, type ToolFunctionProps } from './tool-function.ts';
 import type { FunctionToolProps } from './tool-props.ts';
-import { builtCode } from './tool-source.ts';
 
 /** The options of a tool that is a file with `defineTool`: of its function, and in `tool` of `addTool`. */
 export interface ToolFileProps extends Omit<ToolFunctionProps, 'entry' | 'code'> {

@@ -10,7 +10,7 @@ import { Construct } from 'constructs';
 import { acknowledgeToolFunction } from '../nag.ts';
 import { NODE_ON_ARM, roleOf, WRITE_LOGS } from '../server-function.ts';
 import { logs } from '../storage/log-group.ts';
-import { addSource, codeOf, isBuiltHere, isDev, placeholderCode, sourceOf, type ToolSource } from './tool-source.ts';
+import { addSource, codeOf, isBuiltHere, isDev, placeholderCode, sourceOf, type ToolSource } from './tool-bundling.ts';
 
 export interface ToolFunctionProps extends NodejsFunctionProps {
   /** The file of the handler, as a path from the folder in which the app runs. @example 'functions/split-bill.ts' */

@@ -3,7 +3,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { expect, test } from 'vitest';
 import { ENDPOINT_ID, SERVER_MARK } from '../../functions/operator/server-mark.ts';
 import { Auth, McpTaskServer } from '../../lib/index.ts';
-import { DEV_CONTEXT, SOURCE_MARK } from '../../lib/tools/tool-source.ts';
+import { DEV_CONTEXT, SOURCE_MARK } from '../../lib/tools/tool-bundling.ts';
 import { definition } from '../../lib/workflow/definition.ts';
 import * as known from '../../local/marks.ts';
 

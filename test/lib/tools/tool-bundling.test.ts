@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ToolFunction } from '../../../lib/index.ts';
 
 const MARK = 'mcp-task-server:source';
-const outdir = mkdtempSync(join(tmpdir(), 'mcp-test-tool-source-'));
+const outdir = mkdtempSync(join(tmpdir(), 'mcp-test-tool-bundling-'));
 afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
 /** The function in the template, of an app that `dev` runs or of another app. */
