@@ -12,7 +12,7 @@ import {
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { PROBE } from '../functions/tasks/attributes.ts';
+import { KEY, PROBE } from '../functions/tasks/attributes.ts';
 import { STATUSES } from '../functions/tasks/record.ts';
 import { BundledCode, bundle } from './bundles.ts';
 import { allowEvents, type Events } from './events/events.ts';
@@ -117,7 +117,7 @@ export class TaskEvents extends Construct {
       // Other items of the table have no status, and a deleted item has no new image.
       filters: [
         FilterCriteria.filter({ dynamodb: { NewImage: { status: { S: FilterRule.or(...STATUSES) } } } }),
-        FilterCriteria.filter({ dynamodb: { Keys: { owner: { S: FilterRule.isEqual(PROBE.owner) } } } }),
+        FilterCriteria.filter({ dynamodb: { Keys: { [KEY.partition]: { S: FilterRule.isEqual(PROBE.owner) } } } }),
       ],
     });
     // Lambda checks the rights of the role when it makes the mapping.

@@ -1,3 +1,4 @@
+import { tableKey } from '../tasks/attributes.ts';
 import { OPEN, type Status } from '../tasks/record.ts';
 import { type Check, has, isNumber, isString, listOf, oneOf, parsed } from '../tasks/shape.ts';
 import type { IndexedTask, PageKey, Selection, StoredTask } from '../tasks/table/operator-reads.ts';
@@ -105,11 +106,11 @@ async function ofOwner(
   cursor: string | undefined,
   context: OperatorContext,
 ): Promise<ListPage> {
-  const from = placeOf<PageKey>(cursor, has({ owner: oneOf(owner), taskId: isString }));
+  const from = placeOf<PageKey>(cursor, has(tableKey({ owner: oneOf(owner), taskId: isString })));
   const { tasks, next } = await context.reads.ofOwner(owner, selection, READ_OF_OWNER, from);
   const shown = tasks.slice(0, PAGE);
   const last = shown.at(-1);
-  const rest = tasks.length > shown.length && last !== undefined ? { owner, taskId: last.taskId } : next;
+  const rest = tasks.length > shown.length && last !== undefined ? tableKey({ owner, taskId: last.taskId }) : next;
   return { tasks: shown, ...(rest && { cursor: textOf(rest) }) };
 }
 

@@ -1,4 +1,5 @@
 import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { KEY } from '../tasks/attributes.ts';
 import { OPEN } from '../tasks/record.ts';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
 import { isKnown } from '../tasks/table/known-record.ts';
@@ -62,7 +63,7 @@ export async function putBack(
 function put(TableName: string, item: Item): PutCommand {
   const missing = 'attribute_not_exists(#taskId)';
   if (!isKnown(item) || !isTerminal(item.status)) {
-    const ExpressionAttributeNames = { '#taskId': 'taskId' };
+    const ExpressionAttributeNames = { '#taskId': KEY.sort };
     return new PutCommand({ TableName, Item: item, ConditionExpression: missing, ExpressionAttributeNames });
   }
   return new PutCommand({
@@ -70,7 +71,7 @@ function put(TableName: string, item: Item): PutCommand {
     Item: item,
     // A later task under the same idempotency key has another createdAt.
     ConditionExpression: `${missing} OR (#createdAt = :createdAt AND #status IN (${OPEN.map((status) => `:${status}`).join(', ')}))`,
-    ExpressionAttributeNames: { '#taskId': 'taskId', '#createdAt': 'createdAt', '#status': 'status' },
+    ExpressionAttributeNames: { '#taskId': KEY.sort, '#createdAt': 'createdAt', '#status': 'status' },
     ExpressionAttributeValues: {
       ':createdAt': item.createdAt,
       ...Object.fromEntries(OPEN.map((status) => [`:${status}`, status])),

@@ -1,4 +1,5 @@
 import type { AttributeValue } from 'aws-lambda';
+import { KEY } from '../tasks/attributes.ts';
 import { failureName } from '../tasks/log.ts';
 import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
 import { isSignalKey } from '../tasks/waits/signals.ts';
@@ -37,7 +38,7 @@ export interface Snapshot {
 export function snapshotOf(image: Image): Snapshot | undefined {
   const text = (name: string) => image[name]?.S;
   const number = (name: string) => numberOf(image[name]);
-  const [owner, taskId, tool, status] = [text('owner'), text('taskId'), text('tool'), text('status')];
+  const [owner, taskId, tool, status] = [text(KEY.partition), text(KEY.sort), text('tool'), text('status')];
   const [round, createdAt, updatedAt] = [number('round'), number('createdAt'), number('updatedAt')];
   if (owner === undefined || taskId === undefined || tool === undefined || !isStatus(status)) return undefined;
   if (round === undefined || createdAt === undefined || updatedAt === undefined) return undefined;

@@ -3,6 +3,14 @@
  * workflow are made from these lists.
  */
 
+/** The attributes that are the key of the table. */
+export const KEY = { partition: 'owner', sort: 'taskId' } as const;
+/** The key of an item. Takes a whole record, too: DynamoDB refuses a key with more than its two parts. */
+export const tableKey = <T>({ owner, taskId }: { readonly owner: T; readonly taskId: T }) => ({
+  [KEY.partition]: owner,
+  [KEY.sort]: taskId,
+});
+
 /** The sparse index of unfinished tasks, by the time at which the sweep checks them, and the index of operators. */
 export const INDEXES = {
   due: { name: 'due', partition: 'due', sort: 'dueAt' },

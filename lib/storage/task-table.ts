@@ -9,7 +9,7 @@ import {
   TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { INDEXES } from '../../functions/tasks/attributes.ts';
+import { INDEXES, KEY } from '../../functions/tasks/attributes.ts';
 import type { OperationProps } from '../server-props.ts';
 import { warmThroughput } from '../server-settings.ts';
 
@@ -24,8 +24,8 @@ export function taskTable(scope: Construct, props: OperationProps): ITable {
   const asked = warmThroughput(props);
   const warm = asked && { warmThroughput: asked };
   return new TableV2(scope, 'Tasks', {
-    partitionKey: { name: 'owner', type: AttributeType.STRING },
-    sortKey: { name: 'taskId', type: AttributeType.STRING },
+    partitionKey: { name: KEY.partition, type: AttributeType.STRING },
+    sortKey: { name: KEY.sort, type: AttributeType.STRING },
     billing: Billing.onDemand(),
     timeToLiveAttribute: 'expiresAt',
     dynamoStream: StreamViewType.NEW_AND_OLD_IMAGES,

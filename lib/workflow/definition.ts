@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BEFORE_QUESTION, RUNNING } from '../../functions/tasks/attributes.ts';
+import { BEFORE_QUESTION, RUNNING, tableKey } from '../../functions/tasks/attributes.ts';
 import { ENGINES, type Engine } from '../../functions/tasks/engines.ts';
 import { CRASHED_NAME, RUN_FAILURES, RUN_MESSAGES } from '../../functions/tasks/failures.ts';
 import { ID_LETTERS } from '../../functions/tasks/ids.ts';
@@ -135,11 +135,15 @@ function asl(file: string, engine: Engine): Asl {
   return JSON.parse(workflowFile(file), (_key, value: unknown) => {
     // In seconds: longer than `Run`, so that `Finish` has time to write.
     if (value === '<longestRun>') return ENGINES[engine].longestRun / 1_000;
+    if (value === '<key>') return tableKey({ owner: ofInput('owner'), taskId: ofInput('taskId') });
     if (typeof value === 'string') return include(value, engine);
     if (!Array.isArray(value)) return value;
     return value.flatMap((item) => (typeof item === 'string' ? (errors[item] ?? item) : item));
   }) as Asl;
 }
+
+/** A string of the execution's input, as the API of DynamoDB takes it. */
+const ofInput = (name: string) => ({ S: `{% $states.context.Execution.Input.${name} %}` });
 
 /**
  * Replaces `<name.jsonata>` by the expression in the file, without its comments, and the names of `NUMBERS`, `TABLES` and

@@ -1,4 +1,4 @@
-import { SEEN, SORT_KEYS } from '../attributes.ts';
+import { KEY, SEEN, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
@@ -108,15 +108,15 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     );
     const idOf = (slot: string) => taskId.slice(0, -ID) + slot.slice(0, ID);
     const request = {
-      Keys: [...last.values()].map(({ slot }) => ({ owner, taskId: idOf(slot) })),
+      Keys: [...last.values()].map(({ slot }) => tableKey({ owner, taskId: idOf(slot) })),
       ConsistentRead: exact,
       ProjectionExpression: Object.keys(SEEN_NAMES).join(', '),
       ExpressionAttributeNames: SEEN_NAMES,
     };
     const got = await db.batchGet({ RequestItems: { [table]: request } });
-    const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((one) => one.taskId as string));
+    const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((one) => one[KEY.sort] as string));
     const records = new Map(
-      (got.Responses?.[table] ?? []).map((record) => [record.taskId as string, record as unknown]),
+      (got.Responses?.[table] ?? []).map((record) => [record[KEY.sort] as string, record as unknown]),
     );
     const isGone = (one: Held) => {
       if (last.get(one.slot.slice(0, ID)) !== one) return true;

@@ -1,4 +1,4 @@
-import { BEFORE_TASKS, INDEXED, INDEXES, PAYLOAD, SHOWN } from '../attributes.ts';
+import { BEFORE_TASKS, INDEXED, INDEXES, KEY, PAYLOAD, SHOWN, tableKey } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
@@ -100,7 +100,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
       const { filter, values } = filterExpression(selection, ['tool', 'deadlineAt', 'createdAt', 'status']);
       const { items, next } = await query(
         {
-          KeyConditionExpression: '#owner = :owner AND #taskId > :first',
+          KeyConditionExpression: `#${KEY.partition} = :owner AND #${KEY.sort} > :first`,
           ...filter,
           // The sort keys of items that are no tasks begin with #.
           ExpressionAttributeValues: { ':owner': owner, ':first': BEFORE_TASKS, ...values },
@@ -117,7 +117,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
     async getMany(keys) {
       if (keys.length === 0) return [];
       const found: StoredTask[] = [];
-      let rest: Record<string, unknown>[] = keys.map(({ owner, taskId }) => ({ owner, taskId }));
+      let rest: Record<string, unknown>[] = keys.map(tableKey);
       // As TaskStore.getMany: a batch may leave keys out.
       for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
         const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ...projection(SHOWN, []) } } });
@@ -129,39 +129,29 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
       if (rest.length > 0) throw new Unavailable();
       return found;
     },
-    async get({ owner, taskId }, payload) {
-      const { items } = await query(
-        {
-          KeyConditionExpression: '#owner = :owner AND #taskId = :taskId',
-          ExpressionAttributeValues: { ':owner': owner, ':taskId': taskId },
-          ConsistentRead: true,
-        },
-        payload ? [...SHOWN, ...PAYLOAD] : SHOWN,
-        [],
-      );
+    async get(key, payload) {
+      const attributes = payload ? [...SHOWN, ...PAYLOAD] : SHOWN;
+      const { items } = await query({ ...oneItem(key), ConsistentRead: true }, attributes, []);
       return items[0] as StoredTask | undefined;
     },
     async progressOfMany(keys, payload) {
       if (keys.length === 0) return new Map();
       const Keys = keys.map((key) => runItemKey(key));
-      const attributes = ['taskId', ...reported(payload)];
+      const attributes = [KEY.sort, ...reported(payload)];
       const got = await db.batchGet({ RequestItems: { [table]: { Keys, ...projection(attributes, []) } } });
-      return new Map((got.Responses?.[table] ?? []).map((item) => [String(item.taskId), item]));
+      return new Map((got.Responses?.[table] ?? []).map((item) => [String(item[KEY.sort]), item]));
     },
     async progress(key, payload) {
-      const { owner, taskId } = runItemKey(key);
-      const { items } = await query(
-        {
-          KeyConditionExpression: '#owner = :owner AND #taskId = :taskId',
-          ExpressionAttributeValues: { ':owner': owner, ':taskId': taskId },
-        },
-        reported(payload),
-        ['owner', 'taskId'],
-      );
+      const { items } = await query(oneItem(runItemKey(key)), reported(payload), Object.values(KEY));
       return items[0];
     },
   };
 }
+
+const oneItem = ({ owner, taskId }: TaskKey) => ({
+  KeyConditionExpression: `#${KEY.partition} = :owner AND #${KEY.sort} = :taskId`,
+  ExpressionAttributeValues: { ':owner': owner, ':taskId': taskId },
+});
 
 type Names = readonly string[];
 const reported = (payload: boolean): Names => [

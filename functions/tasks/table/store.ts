@@ -1,4 +1,4 @@
-import { BEFORE_TASKS, INDEXES } from '../attributes.ts';
+import { BEFORE_TASKS, INDEXES, KEY, tableKey } from '../attributes.ts';
 import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
@@ -123,7 +123,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
           ...(by && { events: record.events.map(writtenBy(by)) }),
         },
         ConditionExpression: 'attribute_not_exists(#taskId)',
-        ExpressionAttributeNames: { '#taskId': 'taskId' },
+        ExpressionAttributeNames: { '#taskId': KEY.sort },
       };
       return (await ifConditionHolds(db.put(put))) !== undefined;
     },
@@ -140,14 +140,14 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       const page = await db.query({
         TableName: table,
         KeyConditionExpression: '#owner = :owner AND #taskId > :first',
-        ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+        ExpressionAttributeNames: { '#owner': KEY.partition, '#taskId': KEY.sort },
         ExpressionAttributeValues: { ':owner': owner, ':first': BEFORE_TASKS },
         ConsistentRead: true,
         ScanIndexForward: false,
         Limit: limit,
-        ...(after !== undefined && { ExclusiveStartKey: { owner, taskId: after } }),
+        ...(after !== undefined && { ExclusiveStartKey: tableKey({ owner, taskId: after }) }),
       });
-      const last: unknown = page.LastEvaluatedKey?.taskId;
+      const last: unknown = page.LastEvaluatedKey?.[KEY.sort];
       const tasks = await withAllProgress(db, table, recordsIn(page.Items ?? []));
       return { tasks, ...(typeof last === 'string' && { last }) };
     },
@@ -171,9 +171,6 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     },
   };
 }
-
-/** Takes a whole record, too: DynamoDB refuses a key with more than its two parts. */
-const tableKey = ({ owner, taskId }: TaskKey) => ({ owner, taskId });
 
 const SHARD = INDEXES.status.partition;
 /** The shard is a matter of the table: no reader of records gets it. */
