@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { repeatFirst } from '../../../functions/engine/start-round.ts';
+import type { ServerContext } from '../../../functions/mcp/context.ts';
 import { cancelTask } from '../../../functions/mcp/methods/tasks-cancel.ts';
 import { answerTask } from '../../../functions/mcp/methods/tasks-update.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
@@ -12,8 +13,9 @@ const principal = { kind: 'anonymous' } as const;
 const task = { tool: 'required', ttl: 3_600_000, timeout: 300_000, accepts: ['elicitation/create'], legacy: false };
 const made = create(newTaskKey(principal, T0), task, T0);
 
-function setup(record: TaskRecord, now = T0) {
-  const fake = fakeServer({ now: () => now });
+function setup(record: TaskRecord, now = T0, start?: ServerContext['workflow']['start']) {
+  const workflow = start && { start, stop: async () => {} };
+  const fake = fakeServer({ now: () => now, ...(workflow && { workflow }) });
   fake.records.set(record);
   return { ...fake, times: (what: string) => fake.did.filter((one) => one === what).length };
 }
@@ -23,6 +25,13 @@ test('20 repeats of the last answer start its round once more, and no more (row 
   const { server, times } = setup(answered);
   for (let i = 0; i < 20; i++) await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);
   expect(times('start')).toBe(1);
+});
+
+test('a repeat of the last answer notes no start where its run has ended: the sweep sees why (row 16)', async () => {
+  const answered: TaskRecord = { ...made, round: 2, arguments: '{}', inputResponses: { 'r1.a': '{}' } };
+  const { server, records } = setup(answered, T0, async () => 'taken');
+  await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);
+  expect(records.get(made.taskId)).toEqual(answered);
 });
 
 test('20 repeats of a call under its key start its first round once more, and no more (row 6)', async () => {

@@ -57,6 +57,13 @@ test('a start whose answer is lost has started its run, if that has ended the ta
   expect(server.stored()).toMatchObject({ status: 'completed' });
 });
 
+test('a rerun whose start is refused fails, and is not withdrawn: its operator can see it', async () => {
+  const record = { ...made, rerunOf: 'before' };
+  const { context, stored } = serverWith(record, () => Promise.reject(new TooManyStarts(true)));
+  expect(await startFirst(record, '{}', context)).toMatchObject({ start: 'failed', failed: true });
+  expect(stored()).toMatchObject({ status: 'failed', failure: 'NotStarted' });
+});
+
 test('a run is not stopped while it is not known whether its task has failed (row 3)', async () => {
   const { context, did, logged } = serverWith(made, lost);
   const store = { ...context.store, apply: lost };

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { answerTask } from '../../../../functions/operator/acts/answer.ts';
 import { TooManyStarts } from '../../../../functions/tasks/errors.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 import { EXPRESS } from '../../../support/engine/executions.ts';
 import {
@@ -108,18 +109,24 @@ describe('answer of an operator', () => {
     });
   });
 
-  test('whose write is repeated, and whose round another writer has started and ended, is stored', async () => {
-    const server = operatorOn([asking()]);
-    const context = repeating(server);
-    const get = async () => ({ ...server.records.get(KEY.taskId), ...cancel(T0 + MINUTE).set });
-    const again = {
-      ...context.reads,
-      get: async (...given: [typeof KEY, boolean]) =>
-        server.did.length > 0 ? ((await get()) as never) : context.reads.get(...given),
-    };
-    expect(await answerTask(KEY, YES, ann, { ...context, reads: again })).toMatchObject({ done: true });
-    expect(server.did).toEqual(['applyBlind']);
-  });
+  test.each<[string, Partial<TaskRecord>]>([
+    ['ended', cancel(T0 + MINUTE).set],
+    ['taken to a later round', { round: 3 }],
+  ])(
+    'whose write is repeated, and whose task another writer has %s, is stored, and starts nothing',
+    async (_, other) => {
+      const server = operatorOn([asking()]);
+      const context = repeating(server);
+      const get = async () => ({ ...server.records.get(KEY.taskId), ...other });
+      const again = {
+        ...context.reads,
+        get: async (...given: [typeof KEY, boolean]) =>
+          server.did.length > 0 ? ((await get()) as never) : context.reads.get(...given),
+      };
+      expect(await answerTask(KEY, YES, ann, { ...context, reads: again })).toMatchObject({ done: true });
+      expect(server.did).toEqual(['applyBlind']);
+    },
+  );
 
   test('whose write gets no answer says that it is not known, and so does its audit line', async () => {
     const server = operatorOn([asking()]);
