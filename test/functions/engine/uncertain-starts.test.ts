@@ -61,7 +61,7 @@ test('a rerun whose start is refused fails, and is not withdrawn: its operator c
   const record = { ...made, rerunOf: 'before' };
   const { context, stored } = serverWith(record, () => Promise.reject(new TooManyStarts(true)));
   expect(await startFirst(record, '{}', context)).toMatchObject({ start: 'failed', failed: true });
-  expect(stored()).toMatchObject({ status: 'failed', failure: 'NotStarted' });
+  expect(stored()).toMatchObject({ status: 'failed', failure: 'NotStarted', ttl: task.ttl });
 });
 
 test('a run is not stopped while it is not known whether its task has failed (row 3)', async () => {

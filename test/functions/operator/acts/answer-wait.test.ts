@@ -51,27 +51,41 @@ test('an operator answers a link: the answer has their name, the events have the
   expect(executions.all()).toEqual([]);
 });
 
-test('a webhook gets any JSON; the name says which of several is meant', async () => {
-  const { context, stored } = await waiting({ approval: LINK, trained: WEBHOOK, more: WEBHOOK });
+test('a webhook gets any JSON, or a text; the name says which of several is meant', async () => {
+  const { context, stored } = await waiting({ approval: LINK, trained: WEBHOOK, more: WEBHOOK, note: WEBHOOK });
   const outcome = await answerTask(
     KEY,
     [
       ['trained', '{"model":1}'],
       ['more', '"x"'],
+      ['note', 'all is well'],
     ],
     ann,
     context,
   );
   expect(outcome.message).toBe('Answered. It waits for approval');
-  expect(Object.values(stored()?.inputResponses ?? {}).map((text) => JSON.parse(text).signal.body)).toEqual([
-    { model: 1 },
-    'x',
-  ]);
-  expect(await answerTask(KEY, [['approval', 'decline']], ann, context)).toMatchObject({ done: true });
+  const signals = () => Object.values(stored()?.inputResponses ?? {}).map((text) => JSON.parse(text).signal);
+  expect(signals().map(({ body }) => body)).toEqual([{ model: 1 }, 'x', 'all is well']);
+  const ben = { who: 'b'.repeat(limits.signal.by + 1), reason: '' };
+  expect(await answerTask(KEY, [['approval', 'decline']], ben, context)).toMatchObject({ done: true });
+  expect(signals().at(-1)).toEqual({ action: 'decline', by: 'b'.repeat(limits.signal.by), at: T0 + MINUTE });
+});
+
+test.each<[string, Record<string, StoredWait>, Parameters<typeof answerTask>[1]]>([
+  ['without an answer', { approval: LINK }, []],
+  ['of a task that only sleeps', { night: { kind: 'time', until } }, [['night', '1']]],
+])('an act %s changes nothing, and does not say that it did', async (_which, waits, pairs) => {
+  const { context, stored } = await waiting(waits);
+  const before = stored();
+  expect(await answerTask(KEY, pairs, ann, context)).toMatchObject({
+    done: false,
+    message: 'Not answered: it asks nothing now',
+  });
+  expect(stored()).toEqual(before);
 });
 
 test('what does not fit, or comes too late, changes nothing and says why', async () => {
-  const { context, stored, clock } = await waiting({ approval: LINK });
+  const { context, stored, clock, audited } = await waiting({ approval: LINK });
   const before = stored();
   await expect(answerTask(KEY, [['approval.ok', 'perhaps']], ann, context)).rejects.toThrow(
     "approval: content['ok'] must be true or false",
@@ -84,6 +98,7 @@ test('what does not fit, or comes too late, changes nothing and says why', async
     done: false,
     message: 'Not answered: approval: it is over',
   });
+  expect(audited).toMatchObject([{ act: 'answer', done: false, outcome: 'Not answered: it is over' }]);
   expect(stored()).toEqual(before);
 });
 
@@ -114,7 +129,7 @@ test('of two answers, the second of which has no room, it says that the first is
   const outcome = await answerTask(KEY, [['trained', '1'], large], ann, context);
   expect(outcome).toMatchObject({
     done: true,
-    message: expect.stringContaining('Answered: trained. Not answered: more'),
+    message: expect.stringContaining('Answered: trained. Not answered: more: The task has no room'),
   });
   expect(stored()?.signalled).toEqual(['trained']);
   expect(audited).toMatchObject([{ done: true, outcome: expect.stringContaining('1 answered. Not answered: ') }]);
@@ -140,6 +155,22 @@ test('beside questions of the client only the name of the wait answers it', asyn
   expect(await answerTask(KEY, [['approval.ok', 'true']], ann, context)).toMatchObject({ done: true });
   expect(stored()).toMatchObject({ status: 'input_required', signalled: ['approval'] });
   expect(await answerTask(KEY, [['ok', 'true']], ann, context)).toMatchObject({ message: 'Answered. Round 2 runs' });
+});
+
+test('beside a link and a webhook the questions of the client are answered, and both stay open', async () => {
+  const { asked = '' } = asking(['a', 'b']);
+  const { context, stored } = await waiting(
+    { approval: LINK, trained: WEBHOOK },
+    { status: 'input_required', asked, accepts: ['elicitation/create'] },
+  );
+  expect(await answerTask(KEY, [['a.ok', 'true']], ann, context)).toMatchObject({
+    message: 'Answered. Still open: r1.b',
+  });
+  expect(stored()).not.toHaveProperty('signalled');
+  expect(await answerTask(KEY, [['trained', '{}']], ann, context)).toMatchObject({
+    message: 'Answered. It waits for approval',
+  });
+  expect(stored()?.signalled).toEqual(['trained']);
 });
 
 test('show says who is waited for, and until when; the link only with the right to payloads', async () => {
