@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { InternalError, InvalidParams, MissingClientCapability } from '../../tasks/errors.ts';
+import { FAILURES } from '../../tasks/failures.ts';
 import { bindingOf, listPartition } from '../../tasks/ids.ts';
 import { outstanding } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
-import { kindOf, type Questions, questionsProblem } from '../../tasks/questions/question.ts';
+import { areQuestions, kindOf, type Questions } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isDeeperThan, isObject } from '../../tasks/shape.ts';
 import type { Call, ModernCall, ServerContext } from '../context.ts';
@@ -43,10 +44,10 @@ export function checkDeclared({ accepts, params }: Pick<Call, 'accepts' | 'param
 export function questionsIn(value: unknown): { questions: Questions; state: unknown } | undefined {
   if (!isObject(value) || !('inputRequests' in value)) return undefined;
   const { inputRequests, requestState } = value;
-  if (questionsProblem(inputRequests) !== undefined || isDeeperThan(requestState, limits.result.depth)) {
-    throw new InternalError('The tool asked for input in a form that is not valid');
+  if (!areQuestions(inputRequests) || isDeeperThan(requestState, limits.result.depth)) {
+    throw new InternalError(FAILURES.InputRequestInvalid.message);
   }
-  return { questions: inputRequests as Questions, state: requestState };
+  return { questions: inputRequests, state: requestState };
 }
 
 /** The state that a 2026-07-28 client carries from one round of a call to the next (D-20 to D-23). */

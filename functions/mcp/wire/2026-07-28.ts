@@ -2,7 +2,6 @@ import { outstanding } from '../../tasks/input.ts';
 import type { Questions } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { isObject } from '../../tasks/shape.ts';
-import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { Manifest } from '../manifest.ts';
 import type { RequestId } from '../protocol/jsonrpc.ts';
 import { meta } from '../protocol/versions.ts';
@@ -87,15 +86,11 @@ function details(record: TaskRecord): object {
     case 'input_required':
       return { inputRequests: questionShapes(outstanding(record)) };
     case 'completed':
-      return { result: completedResult(toolResult(record.result ?? 'null')) };
+      // A CallToolResult inside a task keeps its `resultType` (X-20).
+      return { result: { ...toolResult(record.result ?? 'null'), resultType: 'complete' } };
     case 'failed':
       return { error: JSON.parse(record.error ?? '{"code":-32603,"message":"The tool failed"}') };
     default:
       return {};
   }
-}
-
-/** A CallToolResult inside a task keeps its `resultType` (X-20). */
-function completedResult(result: ToolResult): object {
-  return { ...result, resultType: 'complete' };
 }

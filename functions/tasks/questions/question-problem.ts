@@ -6,7 +6,7 @@ import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
 import { signalKey, storedSignals } from '../waits/signals.ts';
 import { waitsOf } from '../waits/waits.ts';
-import { kindOf, type Questions, questionsProblem } from './question.ts';
+import { areQuestions, kindOf, type Questions } from './question.ts';
 
 /**
  * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
@@ -20,9 +20,9 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   if (record.asked === undefined && record.inputRef !== undefined) return undefined;
   const { inputRequests, requestState } = asked(record);
   const questions = isObject(inputRequests) ? (inputRequests as Questions) : {};
-  const asks = record.status !== 'waiting' || Object.keys(questions).length > 0;
+  const asksNothing = record.status === 'waiting' && Object.keys(questions).length === 0;
   // A request state that is nested deeper could not be written again.
-  if ((asks && questionsProblem(questions) !== undefined) || isDeeperThan(requestState, limits.result.depth)) {
+  if (!(asksNothing || areQuestions(questions)) || isDeeperThan(requestState, limits.result.depth)) {
     return failure('InputRequestInvalid');
   }
   const kinds = Object.values(questions)

@@ -77,20 +77,26 @@ export function isQuestion(value: unknown): value is InputRequest {
 
 export type Questions = Readonly<Record<string, InputRequest>>;
 
-/** Why a tool cannot ask these questions in one round. Undefined if it can. */
-export function questionsProblem(value: unknown): string | undefined {
+/**
+ * Whether a tool can ask these in one round, by its names for them: a record keeps the names of refused answers, and a session
+ * the names of its questions.
+ */
+export function areQuestions(value: unknown): value is Questions {
   const questions = isObject(value) ? Object.entries(value) : [];
-  if (questions.length === 0) return 'there are none';
-  for (const [name, question] of questions) {
-    // The record keeps the names of refused answers, and a session the names of its questions.
-    if (Buffer.byteLength(name) > limits.questionName) {
-      return `the name '${name.slice(0, 50)}' takes more than ${limits.questionName} bytes`;
-    }
-    if (!isQuestion(question)) {
-      return `'${name}' is not a question for a client: { method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields`;
-    }
-  }
-  return undefined;
+  return (
+    questions.length > 0 &&
+    questions.every(([name, question]) => Buffer.byteLength(name) <= limits.questionName && isQuestion(question))
+  );
+}
+
+/** The same for the author of the tool: what is wrong with them. */
+export function questionsProblem(value: unknown): string | undefined {
+  if (areQuestions(value)) return undefined;
+  const each = Object.entries(isObject(value) ? value : {});
+  const [wrong] = each.find(([name, question]) => !areQuestions({ [name]: question })) ?? [];
+  const problem = wrong === undefined ? 'there is no question' : `'${wrong}' is not a question for a client`;
+  const form = "{ method: 'elicitation/create', params: { message, requestedSchema } }, with flat fields";
+  return `${problem}. A question is ${form}, by a name of at most ${limits.questionName} bytes`;
 }
 
 /** The kind of a question, as clients declare it (E-32): its method, with `:url` for URL elicitation. */

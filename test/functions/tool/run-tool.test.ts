@@ -63,12 +63,12 @@ describe('what the server would refuse, a test refuses', () => {
 
   test.each([true, false])('a name of a question that no task can keep, direct %s', async (direct) => {
     const tool = defineTool(anything, (_args, task) => task.requireInput({ ['a'.repeat(129)]: ask }));
-    await expect(runTool(tool, {}, { direct })).rejects.toThrow('takes more than 128 bytes');
+    await expect(runTool(tool, {}, { direct })).rejects.toThrow('by a name of at most 128 bytes');
   });
 
   test('questions that are none', async () => {
     const tool = defineTool(anything, () => ({ inputRequests: {} }));
-    await expect(runTool(tool, {})).rejects.toThrow('there are none');
+    await expect(runTool(tool, {})).rejects.toThrow('there is no question');
   });
 });
 

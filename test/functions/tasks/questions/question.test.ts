@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isQuestion, kindOf, questionsProblem } from '../../../../functions/tasks/questions/question.ts';
+import { areQuestions, isQuestion, kindOf, questionsProblem } from '../../../../functions/tasks/questions/question.ts';
 import { partsOf } from '../parts.ts';
 
 const fields = {
@@ -119,14 +119,26 @@ describe('a question has all its members checked (B-18, D-21)', () => {
   });
 });
 
-test.each([
-  ['a'.repeat(128), undefined],
-  ['é'.repeat(64), undefined],
-  ['a'.repeat(129), /^the name 'a{50}' takes more than 128 bytes$/],
-  ['é'.repeat(65), /^the name 'é{50}' takes more than 128 bytes$/],
-])('the name of a question has at most 128 bytes: %s', (name, problem) => {
-  const asked = questionsProblem({ first: { method: 'roots/list' }, [name]: { method: 'roots/list' } });
-  expect(asked).toEqual(problem && expect.stringMatching(problem));
+describe('the questions of a round', () => {
+  const roots = { method: 'roots/list' };
+
+  test.each([
+    ['a'.repeat(128), true],
+    ['é'.repeat(64), true],
+    ['a'.repeat(129), false],
+    ['é'.repeat(65), false],
+  ])('have names of at most 128 bytes: %s', (name, expected) => {
+    expect(areQuestions({ first: roots, [name]: roots })).toBe(expected);
+  });
+
+  test('have a problem, which names the first wrong one', () => {
+    expect(questionsProblem({ a: roots })).toBeUndefined();
+    expect(questionsProblem({ a: roots, b: 5, c: 6 })).toMatch(
+      /^'b' is not a question for a client\. A question is \{/,
+    );
+    for (const none of [{}, [], null, undefined, 'a'])
+      expect(questionsProblem(none)).toMatch(/^there is no question\. /);
+  });
 });
 
 test('the kind of a question is its method, with :url for one by URL (E-32)', () => {
