@@ -13,11 +13,11 @@ import { roundInput } from '../../tasks/round-input.ts';
 import { type Apart, apart, isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { beginning, isObject } from '../../tasks/shape.ts';
 import { askFirst, create, createRefused } from '../../tasks/transitions/begin.ts';
-import { after, type Change, isTerminal } from '../../tasks/transitions/change.ts';
+import { after, type Change } from '../../tasks/transitions/change.ts';
 import { fail } from '../../tasks/transitions/end.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
-import { callDigest, cancellable, idempotencyKeyOf, progressTokenOf, traceparentOf } from '../protocol/call-params.ts';
+import { optionsOf } from '../protocol/call-params.ts';
 import { currentRecord, view } from '../read/read.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
@@ -71,11 +71,12 @@ export async function startTask(
   const change = beforeStart(made, tool, args);
   const start = change === undefined ? withInput(made, args) : apart(after(made, change));
   const stored = start.record;
-  const input = roundInput(made, args, workflowKeeps(stored));
+  const input = roundInput(made, args, start.keeps);
   if (input === undefined) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
-  const record = await storeRecord(start, call, server, FAILURES.InputNotSupported.message);
+  const refusal = stored.status === 'failed' ? FAILURES.InputNotSupported.message : undefined;
+  const record = await storeRecord(start, call, server, refusal);
   const fresh = record === stored;
   if (record.status !== 'working' || record.round > 1) return record;
   // By the record, not by this call: a client of the other revision, which is asked differently, may share the key.
@@ -141,10 +142,7 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
   if (typeof ttl !== 'number' || !Number.isFinite(ttl) || ttl < 0)
     throw new InvalidParams('task.ttl is a number of ms');
   const now = server.now();
-  const progressToken = progressTokenOf(call);
-  const idempotencyKey = idempotencyKeyOf(call);
-  const traceparent = traceparentOf(call);
-  const name = cancellable(call);
+  const { idempotencyKey, ...options } = optionsOf(call);
   const task = {
     tool: tool.name,
     ttl: Math.round(Math.min(ttl, server.manifest.maxTtl)),
@@ -152,19 +150,16 @@ function newRecord(call: Call, server: ServerContext, tool: ToolEntry, first: Fi
     accepts,
     engine: tool.engine,
     ...wire.marks,
-    ...(progressToken !== undefined && { progressToken }),
-    ...(traceparent !== undefined && { traceparent }),
-    ...(idempotencyKey !== undefined && { digest: callDigest(call) }),
-    ...(tool.outputSchemaId !== undefined && { outputSchemaId: tool.outputSchemaId }),
-    ...(tool.scopes && { scopes: tool.scopes }),
+    ...options,
+    outputSchemaId: tool.outputSchemaId,
+    scopes: tool.scopes,
     hookKey: newHookKey(),
-    ...(principal.kind === 'verified' && principal.shown !== undefined && { caller: principal.shown }),
+    caller: principal.kind === 'verified' ? principal.shown : undefined,
     inputResponses: Object.fromEntries(
       Object.entries(first).map(([name, value]) => [wireKey(0, name), JSON.stringify(value)]),
     ),
   };
-  const record = create(newTaskKey(principal, now, idempotencyKey), task, now);
-  return name === undefined ? record : { ...record, call: name };
+  return create(newTaskKey(principal, now, idempotencyKey), task, now);
 }
 
 function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
@@ -175,14 +170,14 @@ function immediateResponse(tool: ToolEntry, record: TaskRecord): string {
  * Counts a new task of the caller, or throws. Only the tasks of a caller that has a list are counted: others cannot be
  * distinguished. A task that ends at its creation takes no slot: it counts as a refused one, as nothing else bounds how many there are.
  */
-async function admit(record: TaskRecord, call: Call, server: ServerContext, problem: string): Promise<void> {
+async function admit(record: TaskRecord, call: Call, server: ServerContext, refusal?: string): Promise<void> {
   const owner = listPartition(call.principal);
   if (owner === undefined) return;
   const now = server.now();
-  if (isTerminal(record.status)) {
+  if (refusal !== undefined) {
     const { most, within } = limits.refusedTasks;
     if (await server.store.countRefused(owner, most, now, within)) return;
-    throw new TooManyRefused(problem, most);
+    throw new TooManyRefused(refusal, most);
   }
   const { maxOpenTasks, maxTtl } = server.manifest;
   // The slots outlive the longest task.
@@ -195,19 +190,19 @@ async function admit(record: TaskRecord, call: Call, server: ServerContext, prob
  * Stores a record and returns it, or the record that exists under its key. Without an idempotency key, an existing
  * record is this one: the SDK has retried a put whose answer was lost.
  *
- * @param problem why the task has ended, if it ends at its creation
+ * @param refusal why the task has ended, if it ends at its creation
  */
 async function storeRecord(
-  { record, text }: Apart,
+  { record, text }: Pick<Apart, 'record' | 'text'>,
   call: Call,
   server: ServerContext,
-  problem: string,
+  refusal?: string,
 ): Promise<TaskRecord> {
   let readAt = server.now();
   // A repeat uses the slot of the first call.
   const before = record.digest === undefined ? undefined : await server.store.get(record);
   if (before === undefined) {
-    await admit(record, call, server, problem);
+    await admit(record, call, server, refusal);
     // If the call crashes after this, no record refers to the object, and it expires.
     if (text !== undefined) await storeInput(record, text, server);
     if (await server.store.create(record)) return record;

@@ -32,15 +32,16 @@ export const toolsCall: Method = async (call, server) => {
     if (wantsTask && call.wire.taskByParam) return createRefusedTask(call, server, tool.entry, problem);
     return call.wire.toolResult(errorResult(problem));
   }
+  const hasKey = idempotencyKeyOf(call) !== undefined;
   if (tool.entry.taskSupport === 'forbidden') {
     // No task is stored under the key, so a repeat would run the tool twice.
-    if (idempotencyKeyOf(call) !== undefined && !isRepeatable(tool.entry)) {
+    if (hasKey && !isRepeatable(tool.entry)) {
       throw new InvalidParams(`Tool ${name} never runs as a task: it cannot be called under an idempotency key`);
     }
     return callDirectly(call, server, tool.entry, args.value);
   }
   // Calls under one key must send the same text to StartExecution: with another text, the name counts as taken.
-  const text = idempotencyKeyOf(call) === undefined ? args.text : canonicalJson(args.value);
+  const text = hasKey ? canonicalJson(args.value) : args.text;
   if (isModernCall(call)) return callOrContinue(call, server, tool, text, wantsTask);
   if (wantsTask) return createTask(call, server, tool.entry, text);
   return deliver(call, await startTask(call, server, tool.entry, text), 'call', server);

@@ -101,7 +101,19 @@ export const requestName = (session: string, id: unknown): string =>
  * The name of a call that can be cancelled by `notifications/cancelled`: a plain one of a 2025-11-25 session. A call that
  * asks for a task is answered at once, and its task is cancelled by `tasks/cancel`.
  */
-export function cancellable({ session, tasks, params, id }: Call): string | undefined {
+function cancelNameOf({ session, tasks, params, id }: Call): string | undefined {
   if (session === undefined || (tasks && params.task !== undefined)) return undefined;
   return requestName(session, id);
+}
+
+/** What the record of a new task has of its call, beside tool, arguments and caller. */
+export function optionsOf(call: Call) {
+  const idempotencyKey = idempotencyKeyOf(call);
+  return {
+    idempotencyKey,
+    digest: idempotencyKey && callDigest(call),
+    progressToken: progressTokenOf(call),
+    traceparent: traceparentOf(call),
+    call: cancelNameOf(call),
+  };
 }

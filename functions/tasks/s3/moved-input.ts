@@ -27,17 +27,24 @@ export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonl
 export interface Apart {
   readonly record: TaskRecord;
   readonly text?: string;
+  /** As `workflowKeeps`. */
+  readonly keeps: boolean;
 }
 
 /** A new record that holds all its input, as it is stored. */
-export const apart = (whole: TaskRecord): Apart => (isLarge(whole) ? moved(whole) : { record: whole });
+export function apart(whole: TaskRecord): Apart {
+  const stored = isLarge(whole) ? moved(whole) : { record: whole };
+  return { ...stored, keeps: workflowKeeps(stored.record) };
+}
 
 /** A new record that starts with its tool's run, as it is stored. */
 export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
   // Without a history only the record says what a round starts again with. Otherwise only a question or a wait needs the
   // arguments, and then the workflow writes them: no object is stored for a client that cannot be asked.
-  if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) return { record: made };
+  if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) {
+    return { record: made, keeps: true };
+  }
   return apart(whole);
 }
 

@@ -14,13 +14,14 @@ export interface NewTask {
   readonly accepts: readonly string[];
   readonly engine?: Engine | undefined;
   readonly legacy: boolean;
-  readonly progressToken?: string | number;
-  readonly digest?: string;
-  readonly traceparent?: string;
-  readonly outputSchemaId?: string;
-  readonly scopes?: readonly string[];
+  readonly progressToken?: string | number | undefined;
+  readonly digest?: string | undefined;
+  readonly traceparent?: string | undefined;
+  readonly outputSchemaId?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
   readonly hookKey?: string;
-  readonly caller?: string;
+  readonly caller?: string | undefined;
+  readonly call?: string | undefined;
   /** Answers given before the task exists, JSON text by wire key. */
   readonly inputResponses?: Readonly<Record<string, string>>;
 }
@@ -51,6 +52,7 @@ export function create(key: TaskKey, task: NewTask, now: number): TaskRecord {
     ...(task.scopes && { scopes: task.scopes }),
     ...(task.hookKey !== undefined && { hookKey: task.hookKey }),
     ...(task.caller !== undefined && { caller: task.caller }),
+    ...(task.call !== undefined && { call: task.call }),
     inputResponses: task.inputResponses ?? {},
     due: String(shardOf(key.taskId, limits.dueShards)),
     dueAt: now + limits.firstDue,

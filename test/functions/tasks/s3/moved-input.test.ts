@@ -46,7 +46,7 @@ describe('a new record keeps its arguments', () => {
       [silent(), small],
       [silent(), large],
     ] as const) {
-      expect(withInput(record, args)).toEqual({ record });
+      expect(withInput(record, args)).toEqual({ record, keeps: true });
     }
   });
 
