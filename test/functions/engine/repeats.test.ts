@@ -27,7 +27,7 @@ test('20 repeats of the last answer start its round once more, and no more (row 
   expect(times('start')).toBe(1);
 });
 
-test('a repeat of the last answer notes no start where its run has ended: the sweep sees why (row 16)', async () => {
+test('a repeat of the last answer notes no start if its run has ended: the sweep does (row 16)', async () => {
   const answered: TaskRecord = { ...made, round: 2, arguments: '{}', inputResponses: { 'r1.a': '{}' } };
   const { server, records } = setup(answered, T0, async () => 'taken');
   await answerTask(principal, made.taskId, { 'r1.a': {} }, 'refuse', server);

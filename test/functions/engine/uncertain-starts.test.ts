@@ -40,7 +40,7 @@ test('a run whose name is taken has started itself, if its task has changed sinc
   expect(server.stored()).toMatchObject({ status: 'completed', result: '1' });
 });
 
-test('a start under a key whose answer is lost fails nothing: a repeat may have started it (row 6)', async () => {
+test('a lost start under a key fails nothing: a repeat may have started its run (row 6)', async () => {
   const record = { ...made, digest: 'd' };
   const { context, did, stored } = serverWith(record, lost);
   expect(await startFirst(record, '{}', context)).toMatchObject({ start: 'failed', failed: false });

@@ -112,21 +112,18 @@ describe('answer of an operator', () => {
   test.each<[string, Partial<TaskRecord>]>([
     ['ended', cancel(T0 + MINUTE).set],
     ['taken to a later round', { round: 3 }],
-  ])(
-    'whose write is repeated, and whose task another writer has %s, is stored, and starts nothing',
-    async (_, other) => {
-      const server = operatorOn([asking()]);
-      const context = repeating(server);
-      const get = async () => ({ ...server.records.get(KEY.taskId), ...other });
-      const again = {
-        ...context.reads,
-        get: async (...given: [typeof KEY, boolean]) =>
-          server.did.length > 0 ? ((await get()) as never) : context.reads.get(...given),
-      };
-      expect(await answerTask(KEY, YES, ann, { ...context, reads: again })).toMatchObject({ done: true });
-      expect(server.did).toEqual(['applyBlind']);
-    },
-  );
+  ])('whose write is repeated, of a task that another writer has %s, starts nothing', async (_, other) => {
+    const server = operatorOn([asking()]);
+    const context = repeating(server);
+    const get = async () => ({ ...server.records.get(KEY.taskId), ...other });
+    const again = {
+      ...context.reads,
+      get: async (...given: [typeof KEY, boolean]) =>
+        server.did.length > 0 ? ((await get()) as never) : context.reads.get(...given),
+    };
+    expect(await answerTask(KEY, YES, ann, { ...context, reads: again })).toMatchObject({ done: true });
+    expect(server.did).toEqual(['applyBlind']);
+  });
 
   test('whose write gets no answer says that it is not known, and so does its audit line', async () => {
     const server = operatorOn([asking()]);
