@@ -91,13 +91,14 @@ export function createTask(
     if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
     begun.add(name);
     let from: number | undefined;
-    const timed = () => {
+    const timed = async () => {
       from ??= clock.now();
-      return work();
+      const made = await work();
+      longest = Math.max(longest, clock.now() - from);
+      return made;
     };
     try {
       const result = await doStep({ journal, clock, signal, begin }, name, timed, options);
-      if (from !== undefined) longest = Math.max(longest, clock.now() - from);
       checkOpen();
       return result as T;
     } catch (error) {

@@ -94,6 +94,20 @@ describe('a tool in steps', () => {
     expect(table.steps()).toEqual(['a', 'b']);
   });
 
+  test('counts the work of a step, and not how long the step waits for its turn', async () => {
+    const { next, clock, table } = working(13 * SECOND, async (task) => {
+      const check = task.step('check', () => done.resolve()).then(() => task.step('next', () => 'done'));
+      return (await Promise.all([check, task.sleep('late', { seconds: 9 })]))[0];
+    });
+    const done = Promise.withResolvers<void>();
+    const { sleep } = clock;
+    clock.sleep = (ms) => done.promise.then(() => sleep(ms));
+    // An earlier run got past the sleep while the step was under way.
+    const pass = { kind: 'pass', name: '0', value: '["late","step#check"]' } as const;
+    await table.context.journal.write(event(onStandard).task as never, pass);
+    expect(await next({}, { attempt: 1 })).toEqual({ result: 'done' });
+  });
+
   test('waits for what is under way, and begins nothing else', async () => {
     const { next, takes, done, clock } = working(30 * SECOND, (task) =>
       Promise.all([
