@@ -31,7 +31,7 @@ export interface EventItems {
   createSubscription(owner: string, subscription: NewSubscription, now: number): Promise<boolean>;
   /** Sets these attributes, if the subscription still lives now. */
   changeSubscription(owner: string, to: Begun, set: Partial<StoredSubscription>, now: number): Promise<boolean>;
-  /** Ends it at once, so that it makes no read of the others long; with `lapsedBy` only if it has lapsed by then. False: it does not. */
+  /** Deletes it: else each event reads it, too. With `lapsedBy` only if it has lapsed by then. False: it is gone, or has not lapsed. */
   endSubscription(owner: string, to: Begun, lapsedBy?: number): Promise<boolean>;
   /*
    * Each of these three moves one thing forward, never back, and returns the subscription as it is then. Undefined: it is not
