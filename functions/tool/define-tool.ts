@@ -26,6 +26,7 @@ import type { Task } from './task.ts';
 import { EndedRound } from './waits/ended-round.ts';
 import { passLog } from './waits/passes.ts';
 import { type Ending, openEnding, RoundEnd } from './waits/round-end.ts';
+import { canWait } from './waits/waits.ts';
 
 /** How often a run checks whether its task was cancelled, in milliseconds. */
 const HEARTBEAT = 1_000;
@@ -96,7 +97,8 @@ async function runRound(
   const abort = new AbortController();
   const stopHeartbeat = heartbeat(event, abort, context);
   const spare = spareOf(clock, event.task);
-  const ending = openEnding(spare, event.task && passLog(() => journal), event.caller);
+  const passes = event.task && passLog(() => journal);
+  const ending = openEnding(canWait(event) ? spare : () => Number.POSITIVE_INFINITY, passes, event.caller);
   const journal: Journal = openJournal(event, context.journal, ending);
   try {
     // A first try reads at its first step or report, if at all.

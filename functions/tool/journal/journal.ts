@@ -27,12 +27,15 @@ interface Activity {
 const ALONE: Activity = { decide: (lookup) => lookup, work: (work) => work(), inOrder: async () => {} };
 
 /** How an earlier run got past a wait, where several waited at the same time. */
-export interface Pass {
+export interface Pass<Names = ReadonlySet<string>> {
   readonly wait: string;
   readonly place: number;
-  /** Names of the work that went on. */
-  readonly beside: readonly string[];
+  /** Names of the other work that was under way. */
+  readonly beside: Names;
+  /** Names of the work whose code awaited it. */
+  readonly inside: readonly string[];
 }
+export type StoredPass = Omit<Pass<readonly string[]>, 'place'>;
 
 export type Journal = ReturnType<typeof openJournal>;
 
@@ -70,8 +73,8 @@ export function openJournal(
   function add(entry: Entry): void {
     entries.set(keyOf(entry), entry);
     if (entry.kind === 'pass') {
-      const [wait = '', ...beside]: string[] = JSON.parse(entry.value ?? '[]');
-      passes.set(wait, { wait, place: Number(entry.name), beside });
+      const { wait, beside, inside }: StoredPass = JSON.parse(entry.value ?? '{}');
+      passes.set(wait, { wait, place: Number(entry.name), beside: new Set(beside), inside });
     }
     stored += entry.bytes ?? Buffer.byteLength(entry.value ?? '');
   }

@@ -1,4 +1,4 @@
-import type { Journal, Pass } from '../journal/journal.ts';
+import type { Journal, Pass, StoredPass } from '../journal/journal.ts';
 
 /** The order in which the runs of a task get past its waits, where several wait at the same time. */
 export interface PassLog {
@@ -6,7 +6,7 @@ export interface PassLog {
   passOf(wait: string): Pass | undefined;
   all(): readonly Pass[];
   /** Stores that the runs get past this wait next, and returns it, or the one that another run has stored. */
-  note(wait: string, beside: readonly string[]): Promise<unknown>;
+  note(pass: StoredPass): Promise<string>;
 }
 
 /** @param journal of the run; there when the first wait is over */
@@ -15,9 +15,9 @@ export function passLog(journal: () => Journal): PassLog {
   return {
     all,
     passOf: (wait) => journal().passes().get(wait),
-    async note(wait, beside) {
-      const place = Math.max(-1, ...all().map((pass) => pass.place)) + 1;
-      return [await journal().once('pass', String(place), () => [wait, ...beside])].flat()[0];
+    async note(pass) {
+      const place = Math.max(-1, ...all().map((one) => one.place)) + 1;
+      return ((await journal().once('pass', String(place), () => pass)) as StoredPass).wait;
     },
   };
 }

@@ -33,16 +33,19 @@ interface Waiter {
   readonly over?: string;
   /** Where work that is done comes between the waits that earlier runs got past. */
   readonly place?: number;
+  /** The work that it is in, innermost first. */
+  readonly inside: readonly Work[];
   readonly go: () => void;
   readonly end: (error: unknown) => void;
 }
 
 /** How long work keeps a run from getting past a wait, in ms. */
 const LONGEST_HOLD = 5_000;
-/** How much work a pass names. */
-const MOST_BESIDE = 100;
+/** How much work a pass names: its item takes up to 400 KB. */
+const MOST_BESIDE = 1_000;
 
-const inWork = new AsyncLocalStorage<Work>();
+const around = (work: Work | undefined): Work[] => (work === undefined ? [] : [work, ...around(work.outer)]);
+const namesOf = (works: readonly Work[]): string[] => works.flatMap(({ name }) => name ?? []);
 
 export type Ending = ReturnType<typeof openEnding>;
 
@@ -52,7 +55,7 @@ export type Ending = ReturnType<typeof openEnding>;
  * what came first in one run comes first in each, also in one that dies and is tried again. It does not wait for long work: that
  * then comes after the wait in later runs, too, which find it done.
  *
- * @param spare how long the run may still work, in ms. Then its round ends, whatever it does
+ * @param spare how long the run may still work, in ms. Then its round ends, whatever it does. Infinite: it cannot end with waits
  * @param passes undefined: a call without a task, which has one run
  * @param caller takes room in the record, too. @default none
  */
@@ -63,14 +66,17 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
   /** Lookups of what earlier runs have done: the code is about to go on. */
   const deciding = new Set<Promise<unknown>>();
   const works = new Set<Work>();
+  const inWork = new AsyncLocalStorage<Work>();
   /** The waits that this run has got past. */
   const passed = new Set<string>();
   /** A pass that is being stored. */
-  let noting: { readonly beside: readonly string[]; readonly done: Promise<void> } | undefined;
+  let noting: { readonly beside: ReadonlySet<string>; readonly done: Promise<void> } | undefined;
   /** The wait that work keeps the run from getting past, and whether it has done so for long. */
   let held: { readonly waiter: Waiter; isLong: boolean; readonly timer: NodeJS.Timeout | undefined } | undefined;
   let changed = Promise.withResolvers<void>();
   let driven = false;
+  /** Whether the run may not work any longer. */
+  let isLate = false;
   let begun = false;
   let more = false;
   let over = false;
@@ -80,28 +86,23 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
     changed = Promise.withResolvers();
   };
 
-  /** Counts a wait for the work whose code awaits it, and for all work around that. */
-  function count(by: 1 | -1): void {
-    for (let work = inWork.getStore(); work !== undefined; work = work.outer) work.waits += by;
-  }
-
-  /** Until the wait is over, or the round ends. */
-  async function stop(waiter: Omit<Waiter, 'go' | 'end'>): Promise<void> {
+  /** Until the wait is over, or the round ends. It counts for the work whose code awaits it, and for all work around that. */
+  async function stop(waiter: Omit<Waiter, 'go' | 'end' | 'inside'>): Promise<void> {
     const { promise, resolve: go, reject: end } = Promise.withResolvers<void>();
-    count(1);
-    waiters.add({ ...waiter, go, end });
+    const inside = around(inWork.getStore());
+    for (const work of inside) work.waits++;
+    waiters.add({ ...waiter, inside, go, end });
     change();
     if (!driven) void drive();
     try {
       await promise;
     } finally {
-      count(-1);
+      for (const work of inside) work.waits--;
     }
   }
 
   async function drive(): Promise<void> {
     driven = true;
-    let isLate = false;
     const late = timer(spare(), () => {
       isLate = true;
       change();
@@ -112,10 +113,12 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
         await turn();
       } while (deciding.size > 0);
       const next = earliest();
-      const isBusy = !isLate && goingOn().length > 0;
-      if (!begun && next !== undefined && (isLate || !isHeld(next))) await letGo(next);
-      else if (begun || questions.size > 0 || !isBusy) end();
-      else await changed.promise;
+      if (!begun && next !== undefined && !isHeld(next)) await letGo(next);
+      else if (begun || isLate || questions.size > 0 || goingOn().length === 0) {
+        // In place of getting past waits out of order.
+        more ||= !begun && next !== undefined && questions.size === 0;
+        end();
+      } else await changed.promise;
     }
     clearTimeout(late);
     clearTimeout(held?.timer);
@@ -131,12 +134,19 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
   function isHeld(waiter: Waiter): boolean {
     const { over: wait } = waiter;
     if (passes === undefined) return false;
-    const holds = (beside: readonly string[] = []) =>
-      goingOn().some(({ name, sleeps }) => !sleeps && !beside.includes(name ?? ''));
-    // Work may still lead to a wait that earlier runs got past before, however long it takes.
-    const before = passes.all().filter((pass) => pass.place < placeOf(waiter) && !passed.has(pass.wait));
+    const holds = (beside: ReadonlySet<string> = new Set()) =>
+      goingOn().some(({ name, sleeps }) => !sleeps && !beside.has(name ?? ''));
+    // Work may still lead to a wait that earlier runs got past before, however long it takes. A wait inside a step counts only inside
+    // that step: for other code the step as a whole has its place.
+    const scope = namesOf(waiter.inside);
+    const before = passes
+      .all()
+      .filter(
+        ({ place, wait, inside }) =>
+          place < placeOf(waiter) && !passed.has(wait) && inside.every((name) => scope.includes(name)),
+      );
     if (before.some(({ beside }) => holds(beside))) return true;
-    if (wait === undefined || !holds(passes.passOf(wait)?.beside)) return false;
+    if (isLate || wait === undefined || !holds(passes.passOf(wait)?.beside)) return false;
     if (held?.waiter !== waiter) {
       clearTimeout(held?.timer);
       const now = {
@@ -155,7 +165,7 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
   async function letGo(waiter: Waiter): Promise<void> {
     try {
       // Another run of this round may have got past another wait first: this one then does so, too, if it can.
-      if (!(await isNext(waiter.over)) || !waiters.delete(waiter)) return;
+      if (!(await isNext(waiter)) || !waiters.delete(waiter)) return;
       if (waiter.over !== undefined) passed.add(waiter.over);
       waiter.go();
     } catch (error) {
@@ -163,17 +173,16 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
     }
   }
 
-  async function isNext(wait: string | undefined): Promise<boolean> {
+  async function isNext({ over: wait, inside }: Waiter): Promise<boolean> {
     // Waits that come one after the other need no order: the code has it.
     const isAlone = waiters.size === 1 && works.size === 0;
     if (wait === undefined || passes === undefined || isAlone || passes.passOf(wait) !== undefined) return true;
-    const beside = goingOn()
-      .flatMap(({ name }) => name ?? [])
-      .slice(0, MOST_BESIDE);
+    const others = [...works].filter((work) => !inside.includes(work));
+    const beside = namesOf(others).slice(0, MOST_BESIDE);
     const { promise, resolve } = Promise.withResolvers<void>();
-    noting = { beside, done: promise };
+    noting = { beside: new Set(beside), done: promise };
     try {
-      return (await passes.note(wait, beside)) === wait;
+      return (await passes.note({ wait, beside, inside: namesOf(inside) })) === wait;
     } finally {
       noting = undefined;
       resolve();
@@ -223,12 +232,18 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
     },
     /** Lets work that is done come after each wait that a run got past while it went on. */
     async inOrder(name: string): Promise<void> {
-      if (noting?.beside.includes(name)) {
+      if (noting?.beside.has(name)) {
         await noting.done;
         await turn();
       }
-      const its = passes?.all().filter(({ wait, beside }) => beside.includes(name) && !passed.has(wait)) ?? [];
-      if (its.length > 0) await stop({ place: Math.max(...its.map(({ place }) => place)) + 0.5 });
+      const open = passes?.all().filter(({ wait }) => !passed.has(wait)) ?? [];
+      const inner = open.filter(({ inside }) => inside.includes(name));
+      const places = [
+        ...open.filter(({ beside }) => beside.has(name)).map(({ place }) => place + 0.5),
+        // Work comes before what was beside a wait inside it.
+        ...inner.map(({ place }) => place + 0.25),
+      ];
+      if (places.length > 0) await stop({ place: Math.max(...places) });
     },
     /** Gets past a wait that is over, after all that earlier runs got past before. */
     pass: (name: string): Promise<void> => stop({ over: name }),

@@ -103,7 +103,8 @@ describe('a tool in steps', () => {
     const { sleep } = clock;
     clock.sleep = (ms) => done.promise.then(() => sleep(ms));
     // An earlier run got past the sleep while the step was under way.
-    const pass = { kind: 'pass', name: '0', value: '["late","step#check"]' } as const;
+    const value = '{"wait":"late","beside":["step#check"],"inside":[]}';
+    const pass = { kind: 'pass', name: '0', value } as const;
     await table.context.journal.write(event(onStandard).task as never, pass);
     expect(await next({}, { attempt: 1 })).toEqual({ result: 'done' });
   });
