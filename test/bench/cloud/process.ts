@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module';
 // `npm start` does the same.
 enableCompileCache();
 const { startCloud } = await import('../../../local/cloud.ts');
+const { RECEIVERS_HERE } = await import('../../../local/marks.ts');
 
 /**
  * One embedded cloud in a separate process, started with `--expose-gc`: a client in the same process would be measured
@@ -18,7 +19,7 @@ export interface Used {
 }
 
 const [assembly = '', dataDir] = process.argv.slice(2);
-const cloud = await startCloud({ assembly, ...(dataDir !== undefined && { dataDir }) });
+const cloud = await startCloud({ assembly, variables: RECEIVERS_HERE, ...(dataDir !== undefined && { dataDir }) });
 const answer = (message: Answer) => process.send?.(message);
 
 process.on('message', async (message) => {

@@ -24,4 +24,4 @@ export const embeddedCloud: Arm = {
   },
 };
 
-const percentiles = ({ p50, p95, p99 }: Spread) => `${[p50, p95, p99].map(digits).join(' / ')} ms`;
+export const percentiles = ({ p50, p95, p99 }: Spread) => `${[p50, p95, p99].map(digits).join(' / ')} ms`;
