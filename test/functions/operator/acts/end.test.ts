@@ -153,6 +153,18 @@ describe.each([
     expect(audited).toEqual([]);
   });
 
+  test('reads no payload, which its policy does not allow', async () => {
+    const { context } = running();
+    const payloads: boolean[] = [];
+    const get: typeof context.reads.get = (key, payload) => {
+      payloads.push(payload);
+      return context.reads.get(key, payload);
+    };
+    const store = { ...context.store, applyBlind: async () => false };
+    await endTask(KEY, ann, { ...context, store, reads: { ...context.reads, get } });
+    expect(payloads).toEqual([false, false]);
+  });
+
   test('without the right to write changes nothing, and names the policy', async () => {
     const server = running();
     await expect(endTask(KEY, ann, failing(server, denied()))).rejects.toThrow(

@@ -190,7 +190,9 @@ describe('a second rerun of one task', () => {
     const server = operatorOn([neverStarted()]);
     await rerun(server);
     server.clock.now += later;
-    expect(await rerunTask(KEY, false, operator, server.context)).toMatchObject({ done: false });
+    const message = expect.stringContaining('it was run again before by ann');
+    expect(await rerunTask(KEY, false, operator, server.context)).toMatchObject({ done: false, message });
+    expect(made(server)?.status).toBe('working');
   });
 
   test('that the AWS client has sent twice, as the first answer was lost, starts its run', async () => {
