@@ -6,8 +6,8 @@ import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
 
 /**
- * In milliseconds. So long after a cancel, a repeated one stops the run once more, by each container. Each stop counts against
- * a quota of the account.
+ * How long after a cancel a repeated cancel stops the run once more, once in each container. In ms. Each stop counts against a
+ * quota of the account.
  */
 const STOP_AGAIN = 60_000;
 

@@ -28,7 +28,7 @@ export interface Attempt {
   readonly failing: number;
 }
 
-/** What becomes a message: it leaves the queue, or comes again after so many ms, with all later ones of its subscription. */
+/** The outcome for a message: it leaves the queue, or comes again after `again` ms, with all later ones of its subscription. */
 export type Verdict = 'done' | { readonly again: number };
 
 /** Gone and too large: the same event would get the same answer. */

@@ -17,8 +17,8 @@ import type { DeliveryMessage } from './ports.ts';
  */
 export interface Chain {
   /**
-   * Sends the message for the next event of a subscription, if it waits for one. A message that was sent already is no harm: it is
-   * left out by the queue, or done at once.
+   * Sends the message for the next event of a subscription, if it waits for one. A second copy of a message does no harm: the
+   * queue leaves it out, or it is done at once.
    */
   goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void>;
   /** The same, if there was no sign of a message for an hour: one that SQS has lost would be the last. */

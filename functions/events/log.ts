@@ -104,7 +104,7 @@ export function eventLog(context: LogContext): EventLog {
     return head;
   }
 
-  /** Two may do this for one entry: what one has noted, the other finds, and the entry is the same. */
+  /** Completes an entry. Two writers may do so at once: both write the same. */
   async function settle(owner: string, position: number, entry: LogEntry): Promise<void> {
     if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
     else if (entry.event !== undefined) await fanOut(owner, positionText(position), entry.event);

@@ -38,7 +38,7 @@ function failuresBefore({ what, at, by, round = 1 }: Moment, runs: readonly RunF
   return times.filter((time) => time <= at + CLOCKS);
 }
 
-/** In one millisecond: what starts a run, its start, its attempts, its outcome, its end. */
+/** The order of moments in the same millisecond: what starts a run, its start, its attempts, its outcome, its end. */
 function rankOf({ what }: Moment): number {
   const order = [['created', 'answered', 'resumed'], ['run started'], ['attempt failed'], OUTCOMES];
   const rank = order.findIndex((names) => names.includes(what));

@@ -54,7 +54,7 @@ export async function payloadOf(record: TaskRecord, context: OperatorContext): P
   }
 }
 
-/** A result that is no JSON stays a text. */
+/** A result that is not JSON stays a text. */
 function valueIn(text: string): unknown {
   const value = parsed(text);
   return value === undefined ? text : value;

@@ -69,8 +69,8 @@ export const machineArnOf = (record: TaskRecord, { machineArnPrefix }: ServerFac
   machineArnPrefix + engineOf(record);
 
 /**
- * Where runs without a history leave a trace: the log group of their workflow, as `lib/tools/workflows.ts` names it.
- * Undefined: they have one.
+ * Where runs without a history leave a trace: the log group of their workflow, as `lib/tools/tool-workflow.ts` names it.
+ * Undefined if the engine has a history.
  */
 export const runLogsOf = (record: TaskRecord, server: ServerFacts): string | undefined =>
   traitsOf(record).hasHistory ? undefined : `/aws/vendedlogs/states/${machineArnOf(record, server).split(':').at(-1)}`;

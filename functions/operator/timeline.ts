@@ -20,7 +20,7 @@ export interface Span {
 export interface Lane {
   readonly round: number;
   readonly kind: 'round' | 'question' | 'wait' | 'state';
-  /** Of a state. */
+  /** The name of the state. */
   readonly name?: string;
   /** How often the round was in that state. */
   readonly visits?: number;

@@ -81,7 +81,7 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
 const runOf = (record: TaskRecord, { machineArnPrefix }: ReconcilerContext): string =>
   executionArnOf(record, machineArnPrefix + engineOf(record));
 
-/** Of a run without a history this says that the tool may not be repeated, which is known only of a tool of this server. */
+/** Whether the decision ends the run. On an engine without history it needs to know that the tool must not be repeated. */
 const endsRun = ({ kind }: Decision): boolean => kind === 'run_ended';
 
 /**
@@ -133,7 +133,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
     // After a crash behind the start, the next sweep finds the execution: no name starts twice.
     const start = decision.start ? await startAgain(after(record, change), context) : 'started';
     if (start === 'gone') return act(record, postpone(record, context.now()), context);
-    // It was started where its tool is now, and has ended.
+    // The round was started on the tool's new engine, and that run has ended.
     if (start === 'taken' && !traitsOf(record).hasHistory) {
       return act(record, runEnded(record, context.now()), context);
     }

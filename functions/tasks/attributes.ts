@@ -19,7 +19,7 @@ export const INDEXES = {
 /** What a list of operators reads in their index. */
 export const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
 
-/** Sort keys of items that are no tasks. They come before all ids of tasks, so that a list begins behind them. */
+/** The sort keys of items other than tasks. They sort before all task ids. */
 export const SORT_KEYS = {
   /** With the number of a shard behind it. */
   slots: '#slots#',
@@ -27,7 +27,7 @@ export const SORT_KEYS = {
   session: '#session',
   streams: '#streams',
   refused: '#refused',
-  /** In a partition of its own: which task a place of links is of. */
+  /** Names the task that a link's place belongs to. Has its own partition. */
   task: '#task',
   /** These five are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
   eventHead: '#sub',

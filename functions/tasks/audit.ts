@@ -38,7 +38,7 @@ export interface Facts {
   /** The id of a subscription, and the type of its events. */
   readonly subscription?: string;
   readonly name?: string;
-  /** renewed: what is another now. */
+  /** renewed: what has changed. */
   readonly changed?: readonly ('secret' | 'scopes')[];
 }
 

@@ -20,8 +20,8 @@ export interface RunTraits {
   /** In ms: the most that the tool's function may take, so that it can start a little late. @default as Lambda allows */
   readonly function?: number;
   /**
-   * In ms: a run that was started this long ago is probably over. AWS may start one from its beginning at any time, so this
-   * is no certainty: the tool may be repeated. @default AWS can be asked
+   * In ms: a run that was started this long ago is probably over. AWS may start one from its beginning at any time, so
+   * the run may still be alive: the tool may be repeated. @default AWS can be asked
    */
   readonly dead?: number;
 }

@@ -188,7 +188,7 @@ export const limits = {
     ttl: { min: 1 * HOUR, default: DAY, max: 14 * DAY },
     /** How long a secret still signs after another one has replaced it. */
     oldSecret: 1 * HOUR,
-    /** A new subscription looks so far back in the log of its owner, in entries. */
+    /** The most log entries that a new subscription replays. */
     replay: 300,
     /** Entries of the log that one poll reads. */
     poll: 100,

@@ -10,7 +10,7 @@ import type { FailureReason } from './failures.ts';
 /** Written into each new record. Raise it in a release that changes what a record means to its readers. */
 export const RECORD_VERSION = 1;
 
-/** Of a task that has not ended. `waiting`: for something else than its client, to whom it is `working`. */
+/** The statuses of an unfinished task. `waiting`: it waits for a person, a system or the clock; clients see `working`. */
 export const OPEN = ['working', 'waiting', 'input_required'] as const;
 export const STATUSES = [...OPEN, 'completed', 'failed', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];
@@ -37,7 +37,7 @@ export interface TaskRecord {
   /** Of a record read with the report of its run, and never stored in it, like `progressTotal`. */
   readonly progress?: number;
   readonly progressTotal?: number;
-  /** Its current round runs there. @default 'standard' */
+  /** The engine that runs the current round. @default 'standard' */
   readonly engine?: Engine;
   /** Made by a 2025-11-25 client (F-04). */
   readonly legacy?: boolean;

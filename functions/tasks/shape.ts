@@ -41,7 +41,7 @@ export function oneKindOf(by: string, kinds: Readonly<Record<string, Check>>): C
   return (value) => isObject(value) && checks.get(value[by])?.(value) === true;
 }
 
-/** The value of a JSON text. Undefined where it is no JSON: a function may write anything into an envelope. */
+/** The value of a JSON text. Undefined if it is not JSON: a function may write anything into an envelope. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

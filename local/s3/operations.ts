@@ -96,7 +96,8 @@ export function operationOf(request: RestHead): string {
   if (part !== undefined && verb !== undefined)
     return `${verb}${key === '' ? 'Bucket' : 'Object'}${SUBRESOURCES[part]}`;
   const found = OPERATIONS.find(
-    ([, method, what, ...told]) => method === request.method && what === of && told.every((one) => parameters.has(one)),
+    ([, method, what, ...parameterNames]) =>
+      method === request.method && what === of && parameterNames.every((one) => parameters.has(one)),
   );
   const [name = named ?? `${request.method} of ${key === '' ? 'a bucket' : 'an object'}`] = found ?? [];
   return name;

@@ -91,7 +91,7 @@ async function handle(request: IncomingMessage, options: WireOptions): Promise<W
   if (!isForLoopback(request)) throw new AwsError('AccessDeniedException', 'only for this machine', 403);
   const { url = '/', headers } = request;
   if (isPresigned(url)) {
-    // The caller has a URL, not the credentials: it is no worker.
+    // The caller has a URL, not the credentials: it is not a worker.
     const who = { caller: signerOf(url) ?? '', worker: undefined };
     return callRest(options.s3, streamedRequest(request), who, options);
   }

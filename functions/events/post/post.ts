@@ -125,7 +125,7 @@ function signed({ secrets, webhookId, subscriptionId, body }: SignedPost, now: n
 /** The library takes padded base64 only. */
 const keyOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
-/** At most so many bytes of an answer. What comes late or breaks off counts as its end: the status is known. */
+/** Reads at most `most` bytes of an answer. What comes late or breaks off counts as its end: the status is known. */
 async function beginning(response: http.IncomingMessage, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -44,7 +44,7 @@ def until(event, name, check, every, within):
         raise ValueError("%s: every is at least a second" % label)
     end = _stored(event, "time", label, name, lambda: {"until": _end(event, label, within)})["until"]
 
-    def look():
+    def check_once():
         is_last = _now() >= end
         value = check()
         if value is not None and value is not False:
@@ -55,7 +55,7 @@ def until(event, name, check, every, within):
 
     while True:
         try:
-            return journal_of(event).once("step", name, look, False, lambda: begin(event))
+            return journal_of(event).once("step", name, check_once, False, lambda: begin(event))
         except _NotYet:
             _reach(event, name, min(_now() + _ms(every), end))
 

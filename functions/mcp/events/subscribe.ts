@@ -30,7 +30,7 @@ import {
   subscriptionId,
 } from './request.ts';
 
-/** When one begins, so many that have lapsed are deleted. */
+/** The most lapsed subscriptions that a new one deletes. */
 const LAPSED = 5;
 const ENDED = 'The subscription was ended meanwhile: subscribe again';
 

@@ -29,7 +29,7 @@ interface Key {
   /** Is part of the tokens it signs. */
   readonly id: string;
   readonly secret: string;
-  /** Of what is locked. */
+  /** The key that encrypts locked tokens. */
   readonly cipher: Buffer;
   readonly iv: Buffer;
 }

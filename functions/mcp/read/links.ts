@@ -8,7 +8,7 @@ const FILES = 'files';
 /** Most links of one text: a URL is longer than what it replaces, and a tool may repeat that a hundred thousand times. */
 const MOST = 10 * limits.files.most;
 
-/** What a URL says of its file. No reader of the URL sees it, and so the URL does not tell the id of a task. */
+/** What a URL says of its file. No reader of the URL sees it, and so the URL does not reveal the id of a task. */
 interface Place extends TaskKey, Linked {
   /** In ms since the epoch. */
   readonly until: number;

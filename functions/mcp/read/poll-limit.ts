@@ -13,7 +13,7 @@ export interface PollLimit {
   count(key: TaskKey): void;
   /** Sets the poll interval that the client was sent, in ms. The first call for a task counts its poll. */
   setInterval(key: TaskKey, interval: number): void;
-  /** Counts a request that is no poll, and may show the result of a task. Throws TooManyPolls. */
+  /** Counts a request that is not a poll, but may show a result. Throws TooManyPolls. */
   countShown(key: TaskKey): void;
   /**
    * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be

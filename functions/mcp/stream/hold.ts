@@ -27,8 +27,8 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
   const { asksOnStream, resumable } = call.wire;
   let held: HeldCall = { ...start, stream: streamName() };
   let retry = RETRY;
-  /** Links whose end this stream has told: their questions may be open still. */
-  const told = new Set<string>();
+  /** The links that this stream has reported as over. Their questions may still be open. */
+  const reported = new Set<string>();
   const send = async (message: object | undefined, change: Partial<HeldCall> = {}) => {
     held = { ...held, ...change, sequence: held.sequence + 1 };
     const id = resumable ? await sealHeld(call, held, server) : undefined;
@@ -71,10 +71,10 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
       if (record !== undefined) {
         // Also those that another stream of this session has asked.
         const given = open.flatMap(({ request }) => givenLink(request, record) ?? []);
-        held = { ...held, links: [...new Set([...held.links, ...given])].filter((mark) => !told.has(mark)) };
+        held = { ...held, links: [...new Set([...held.links, ...given])].filter((mark) => !reported.has(mark)) };
         for (const mark of await linksOver(held, record, server)) {
           const links = held.links.filter((one) => one !== mark);
-          told.add(mark);
+          reported.add(mark);
           yield await send(elicitationComplete(record, mark), { links });
         }
       }

@@ -58,7 +58,7 @@ function withMovedRefs(schema: JsonSchema): JsonSchema {
 
 /** A reference to the whole schema or into it. Not to its definitions, which do not move, or an anchor. */
 const INNER = /^#(?!\/(?:\$defs|definitions)\/)(\/.*)?$/;
-/** Keywords that hold schemas by name. The names are no keywords. */
+/** The keywords whose members are schemas by name. Those names are not keywords. */
 const NAMED: ReadonlySet<string> = new Set(
   'properties patternProperties dependentSchemas $defs definitions'.split(' '),
 );

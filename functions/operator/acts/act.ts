@@ -42,17 +42,17 @@ export async function readRecord(key: TaskKey, payload: boolean, context: Operat
   );
 }
 
-/** The change as one of an operator: its event says who and why, also in a record that takes no more events of others. */
+/** Marks a change as an operator's: its event says who and why, even if the record takes no other events. */
 export function byOperator(record: TaskRecord, change: Change, what: TaskEvent['what'], operator: Operator): Change {
   const { round, events } = record;
-  const theirs = events.filter(({ by }) => by === 'operator').length;
-  if (change.event === undefined && theirs >= limits.events.others) return change;
+  const ofOperators = events.filter(({ by }) => by === 'operator').length;
+  if (change.event === undefined && ofOperators >= limits.events.others) return change;
   const at = change.set.updatedAt ?? record.updatedAt;
   const event = change.event ?? { at, what, ...(round > 1 && { round }) };
   return { ...change, event: { ...event, ...factsOf(operator) } };
 }
 
-/** What the event of an operator says besides. */
+/** The members that an operator adds to an event. */
 export const factsOf = ({ who, reason }: Operator): Pick<TaskEvent, 'who' | 'reason'> => ({
   who: who.slice(0, KEPT),
   reason: reason.slice(0, KEPT),

@@ -64,7 +64,10 @@ function valueIn(field: Field, typed: FormAnswer['typed']): unknown {
   return schema.format === 'date-time' ? momentIn(text, typed.get(zoneOf(field))?.[0] ?? 'Z') : text;
 }
 
-/** A text that is no number stays one, so that the check refuses it. The form has one way to match: a long text is no work. */
+/**
+ * Keeps a text that is not a number, so that the check refuses it. The pattern can match in one way only, so a long text costs
+ * little.
+ */
 function numberIn(text: string): number | string {
   const plain = text.trim();
   return /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : text;

@@ -87,7 +87,7 @@ function inputHtml(field: Field, values: readonly string[], described: Html, bef
   if (schema.type === 'number' || schema.type === 'integer') {
     const step = schema.type === 'integer' ? 1 : 'any';
     const bounds = html`${attribute('min', numberOf(schema.minimum))}${attribute('max', numberOf(schema.maximum))}`;
-    // A text that is no number is shown again, which an input for numbers does not do.
+    // A text that is not a number is shown again, which an input for numbers does not do.
     const type = before && value !== '' && Number.isNaN(Number(value)) ? 'text' : 'number';
     return html`<input type="${type}" inputmode="decimal" step="${step}"${bounds} value="${value}"${common}>`;
   }

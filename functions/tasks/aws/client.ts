@@ -1,6 +1,6 @@
 /** What a caller may say of a client. Operators and tests give all of it. */
 export interface ClientOptions {
-  /** Of one attempt, in ms. */
+  /** The timeout of one attempt, in ms. */
   readonly requestTimeout: number;
   /** At most. */
   readonly attempts: number;
@@ -29,7 +29,7 @@ const maxSockets = Number.POSITIVE_INFINITY;
 /**
  * How requests to AWS connect. `connectionTimeout`, in ms, counts from the call. It includes the wait for a socket, and
  * pauses in which JavaScript keeps the worker from seeing the connection. From 2,000 on the handler checks the socket once
- * after a second, so one such pause of any length is no TimeoutError.
+ * after a second, so one such pause of any length does not end in a TimeoutError.
  */
 const connections = {
   connectionTimeout: 2_000,

@@ -29,7 +29,7 @@ export const newFileId = (): string => randomBytes(16).toString('base64url');
 
 /**
  * Where a file lies in S3. Made from its task, so a link of one task cannot reach a file of another. A browser sees it: it does not
- * tell the id of the task.
+ * reveal the id of the task.
  */
 export function fileKey({ owner, taskId }: TaskKey, id: string): string {
   const folder = createHash('sha256')

@@ -113,7 +113,7 @@ export function resultTooLarge(bytes: number): string {
 /** A UUID, as `lib/workflow/definition.ts` takes it. */
 const isRunName = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f-]{36}$/.test(value);
 
-/** Of what is no object, none that counts. */
+/** Copies the members of an object. Other values have none that matter here. */
 const fields = (value: unknown): Record<string, unknown> => ({ ...Object(value) });
 
 function isBetween(value: unknown, least: number, most: number): value is number {

@@ -102,7 +102,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
         {
           KeyConditionExpression: `#${KEY.partition} = :owner AND #${KEY.sort} > :first`,
           ...filter,
-          // The sort keys of items that are no tasks begin with #.
+          // The sort keys of other items begin with #.
           ExpressionAttributeValues: { ':owner': owner, ':first': BEFORE_TASKS, ...values },
           ConsistentRead: true,
           ScanIndexForward: false,
@@ -169,7 +169,7 @@ function projection(attributes: readonly string[], names: Names) {
   };
 }
 
-/** The conditions on what is no key of the table or index that is read. */
+/** Makes a filter of the conditions on attributes that are not keys. */
 function filterExpression(
   { tool, deadlineUntil, createdFrom, createdUntil, statuses }: Selection & { readonly statuses?: readonly Status[] },
   filtered: readonly string[],

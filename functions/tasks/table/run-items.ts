@@ -21,7 +21,7 @@ export const runItemKey = ({ owner, taskId }: TaskKey, end = ''): TaskKey => ({
 export const expiryOf = ({ deadline }: Pick<RunKey, 'deadline'>): number =>
   Math.ceil((deadline + limits.retention) / 1_000);
 
-/** What has expired is of an older task with the same idempotency key. */
+/** Whether an item is current. An expired one belongs to an older task with the same key. */
 export const isCurrent = ({ expiresAt }: Readonly<Record<string, unknown>>): boolean => Number(expiresAt) >= seconds();
 
 /**

@@ -81,7 +81,7 @@ export function runStore(db: DynamoDb, table: string): RunStore {
   };
 }
 
-/** Who created a task is known. A record may also be made with its questions, or with its end. */
+/** Adds the writer to an event. A `created` event needs none. */
 const writtenBy = (by: Writer) => (event: TaskEvent) => (event.what === 'created' ? event : { ...event, by });
 
 /** @param by who writes, for the events of the records. @default not said */

@@ -63,7 +63,7 @@ export function isWritten({ events }: TaskRecord, { event }: Change): boolean {
 /** In ms since the epoch: from then on every reader sees an unfinished task as failed. All late writes are over. */
 export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
-/** For the condition that no other writer has moved the next check of this record meanwhile. */
+/** The condition that the time of the next check is unchanged. */
 export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
 
 /** For the condition that no answer and no signal has come meanwhile. */

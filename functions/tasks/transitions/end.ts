@@ -50,7 +50,7 @@ export function keyExpired(record: TaskRecord, now: number): Change {
 
 /**
  * A new task that Step Functions refused to start, and whose client does not have its id. It ends now, and so does its
- * ttl: no reader sees it, it is no open task, and DynamoDB deletes it.
+ * ttl: readers do not see it, it does not count as open, and DynamoDB deletes it.
  */
 export function withdraw(record: TaskRecord, now: number): Change {
   const failed = failAsSeen(record, failure('NotStarted', { reason: 'Unavailable' }), now);

@@ -16,7 +16,7 @@ export interface MapOptions<T = unknown, R = unknown> extends StepOptions {
 }
 
 const { entries: MOST, name: LONGEST } = limits.journal;
-/** Of the name of a map: behind it, the names of its steps have the place of the item, and how many there are. */
+/** The longest name of a map: its steps add ` 10000/10000`. */
 const LONGEST_NAME = LONGEST - ` ${MOST}/${MOST}`.length;
 
 /** Does a step for each item. The results are in the order of the items. */

@@ -25,7 +25,7 @@ export interface WaitingRun {
 }
 
 type StoredOf<K> = StoredWait & { readonly kind: K };
-/** Looks once for what a tool waits for. */
+/** Checks once whether what a tool waits for is there. */
 export type Check<T> = () => T | undefined | false | Promise<T | undefined | false>;
 
 type Step = <T>(name: string, work: () => Promise<T>) => Promise<T>;

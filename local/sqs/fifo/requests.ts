@@ -110,7 +110,7 @@ export function systemAttributes(message: FifoMessage): Record<string, string> {
 
 export const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
-/** Finds a message by its receipt. "The input receipt handle is invalid" if it is no receipt at all. */
+/** Finds a message by its receipt. "The input receipt handle is invalid" if it is not a receipt at all. */
 function receipt(queue: FifoQueue, { ReceiptHandle }: JsonObject) {
   const handle = stringOf(ReceiptHandle) ?? refuse('MissingParameter', missing('ReceiptHandle'));
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(handle)) {

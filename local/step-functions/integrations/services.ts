@@ -50,7 +50,7 @@ export const callDynamoDb =
   async (call) =>
     call.lost ? AGAIN : request(call, DYNAMODB, operation, objectOf(call.arguments), options);
 
-/** `sqs:sendMessage`: a body that is no text is sent as JSON. */
+/** `sqs:sendMessage`: a body that is not text is sent as JSON. */
 export const sendMessage =
   (options: IntegrationOptions): Integration =>
   async (call) => {
@@ -61,7 +61,7 @@ export const sendMessage =
     return request(call, SQS, 'SendMessage', sent, options);
   };
 
-/** `sns:publish`: a message that is no text is sent as JSON. */
+/** `sns:publish`: a message that is not text is sent as JSON. */
 export const publish =
   (options: IntegrationOptions): Integration =>
   async (call) => {

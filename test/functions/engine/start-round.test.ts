@@ -250,7 +250,7 @@ describe('a first round', () => {
         (await modernCall(fake.server, 'tools/call', { name: 'required' }, { capabilities: TASKS, headers })).raw;
       expect(await send()).toContain('"status":"working"');
       expect(fake.did.at(-1)).toBe(isStopped ? 'stop 1' : 'apply');
-      // The look is no reason to keep from a client what it has begun.
+      // A failed check after the start does not hide the task from its client.
       fake.server.store.get = (at) => (down.now ? Promise.reject(new Error('throttled')) : get(at));
       down.now = false;
       fake.records.clear();

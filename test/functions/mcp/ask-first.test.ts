@@ -16,7 +16,7 @@ const tool = { ...manifest.tools.find(({ name }) => name === 'optional'), askFir
 const user = { kind: 'verified', key: 'user' } as const;
 const answers: FirstAnswers = { sure: { action: 'accept', content: {} } };
 
-/** Calls of one key, of clients of both revisions: only that of 2026-07-28 has been asked before it calls. */
+/** Calls of one key, of clients of both revisions: only the 2026-07-28 client has been asked before it calls. */
 function callers() {
   const fake = fakeServer();
   const make = (wire: Call['wire'], accepts: string[], first?: FirstAnswers) => {

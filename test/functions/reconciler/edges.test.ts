@@ -60,7 +60,7 @@ describe('on Express', () => {
     expect(records.get('t')?.dueAt).toBe(OVER + 99);
   });
 
-  test('the end of a task that may not be repeated any more is no work of the walk', async () => {
+  test('the end of a task that may not be repeated any more is left to the sweep', async () => {
     const { context, did, clock } = fakeContext([express()], { ...onExpress, repeatable: new Set() });
     clock.now = OVER;
     expect(await reconcile(key, false, context)).toBe('check_again');
@@ -140,7 +140,7 @@ describe('what Step Functions says of an execution', () => {
       expect(await said(open)).toMatchObject({ status: 'RUNNING' });
   });
 
-  test('that it is not there is an answer, any other error is none', async () => {
+  test('an execution that does not exist is reported missing, any other error is thrown', async () => {
     const named = (name: string) => Object.assign(new Error('x'), { name });
     expect(await said(named('ExecutionDoesNotExist'))).toEqual({ status: 'missing' });
     await expect(said(named('ThrottlingException'))).rejects.toThrow('x');
@@ -148,7 +148,7 @@ describe('what Step Functions says of an execution', () => {
 });
 
 describe('a sweep', () => {
-  test('in which every task fails is no heartbeat; one that settles a task is', async () => {
+  test('in which every task fails does not count as a heartbeat; one that settles a task does', async () => {
     const broken = record({ taskId: 'broken', dueAt: T0 });
     const context = ({ context: all }: ReturnType<typeof fakeContext>) => ({
       ...all,

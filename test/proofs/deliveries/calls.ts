@@ -28,7 +28,7 @@ export function createCalls(plan: Pick<Plan, 'deaths' | 'failures'>, time: Time,
   return {
     counts,
     call,
-    /** The same port, each of whose methods is such a call. */
+    /** The same port: each method counts as a call. */
     all: <Port extends object>(port: Port): Port =>
       Object.fromEntries(
         Object.entries(port).map(([name, method]) => [

@@ -98,7 +98,7 @@ function* seedsFor(ms: number): Generator<number> {
   for (let seed = first; performance.now() - begun < ms; seed++) yield seed;
 }
 
-/** In one cloud on disk, so that the memory of this process is not that of the tables. */
+/** In one cloud on disk, so that this process does not hold the tables' memory. */
 async function runLong(assembly: string, dataDir: string): Promise<boolean> {
   const all = tally();
   let memory: Memory | undefined;
