@@ -7,7 +7,7 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
 import { roundInput } from '../tasks/round-input.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
-import { after, type Change, unmoved } from '../tasks/transitions/change.ts';
+import { after, type Change, sameDueAt } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired, withdraw } from '../tasks/transitions/end.ts';
 import { awaitRun, startDue } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen } from '../tasks/transitions/run.ts';
@@ -204,7 +204,7 @@ export async function claimRound(
     await start();
   } catch (error) {
     if (error instanceof TooManyStarts && error.certain) {
-      await store.applyBlind(claimed, { ...checkAgain(claimed, now()), ...unmoved(claimed) }).catch(() => undefined);
+      await store.applyBlind(claimed, { ...checkAgain(claimed, now()), ...sameDueAt(claimed) }).catch(() => undefined);
     }
     throw error;
   }

@@ -4,7 +4,7 @@ import { failure } from '../tasks/failures.ts';
 import { isOlder } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { type Change, isTerminal, unmoved } from '../tasks/transitions/change.ts';
+import { type Change, isTerminal, sameDueAt } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired } from '../tasks/transitions/end.ts';
 import { restartOnExpress } from '../tasks/transitions/express.ts';
 import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
@@ -98,5 +98,5 @@ function comeBack(record: TaskRecord, { work }: Run, now: number): Change {
 
 /** For a task whose tool this version of the server does not know. The next version, or the last one, may know it. */
 export function postpone(record: TaskRecord, now: number): Decision {
-  return { kind: 'postponed', change: { ...checkAgain(record, now, limits.unknownTool), ...unmoved(record) } };
+  return { kind: 'postponed', change: { ...checkAgain(record, now, limits.unknownTool), ...sameDueAt(record) } };
 }

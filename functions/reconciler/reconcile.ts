@@ -10,7 +10,7 @@ import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-ap
 import type { TaskKey, TaskRecord } from '../tasks/record.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
-import { after, type Change, unmoved } from '../tasks/transitions/change.ts';
+import { after, type Change, sameDueAt } from '../tasks/transitions/change.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
 import { checkAgain, isSeen } from '../tasks/transitions/run.ts';
 import { type Decision, decide, postpone } from './decide.ts';
@@ -72,7 +72,7 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
     const later = checkAgain(record, context.now(), starts ? limits.firstDue : 0);
-    await context.store.applyBlind(record, { ...later, ...unmoved(record) }).catch(() => undefined);
+    await context.store.applyBlind(record, { ...later, ...sameDueAt(record) }).catch(() => undefined);
     throw error;
   }
 }

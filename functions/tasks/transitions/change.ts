@@ -64,7 +64,7 @@ export function isWritten({ events }: TaskRecord, { event }: Change): boolean {
 export const failVisibleAt = (record: TaskRecord): number => record.deadlineAt + limits.deadlineGrace;
 
 /** The condition that the time of the next check is unchanged. */
-export const unmoved = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
+export const sameDueAt = ({ dueAt }: TaskRecord): Pick<Change, 'dueAt'> => (dueAt === undefined ? {} : { dueAt });
 
 /** For the condition that no answer and no signal has come meanwhile. */
 export const unanswered = ({ round, inputResponses = {}, inputRef }: TaskRecord) =>

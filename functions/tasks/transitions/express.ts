@@ -1,6 +1,6 @@
 import { ENGINES } from '../engines.ts';
 import type { TaskRecord } from '../record.ts';
-import { type Change, unmoved } from './change.ts';
+import { type Change, sameDueAt } from './change.ts';
 import { openEvent } from './event.ts';
 import { checkAgain } from './run.ts';
 
@@ -10,7 +10,7 @@ import { checkAgain } from './run.ts';
  */
 export function awaitRun(record: TaskRecord, at: number): Change {
   const { set, ...change } = checkAgain(record, at, ENGINES.express.dead);
-  return { ...change, ...unmoved(record), set: { ...set, seenRound: record.round } };
+  return { ...change, ...sameDueAt(record), set: { ...set, seenRound: record.round } };
 }
 
 /** The round starts again on Express. Write it before the start: each start there is one more run. */
@@ -24,5 +24,5 @@ export function restartOnExpress(record: TaskRecord, now: number): Change {
 
 /** On Express, no start of the round can have run: the next sweep starts it, if no other one has done so meanwhile. */
 export function startDue(record: TaskRecord, now: number): Change {
-  return { ...unmoved(record), from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: now } };
+  return { ...sameDueAt(record), from: ['working'], round: record.round, set: { seenRound: record.round, dueAt: now } };
 }

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { type StoredSignal, signalKey } from '../waits/signals.ts';
 import { awaited, isFull, nextCheck, UNNAMED, UNNAMED_EARLY, type Waits, waitsOf } from '../waits/waits.ts';
-import { type Change, dueBy, unanswered, unmoved } from './change.ts';
+import { type Change, dueBy, sameDueAt, unanswered } from './change.ts';
 import { openEvent } from './event.ts';
 
 /**
@@ -83,5 +83,5 @@ export function timedOut(record: TaskRecord, now: number): Readonly<Record<strin
 /** The sweep comes back when the first wait of the record is over. */
 export function waitOn(record: TaskRecord): Change {
   const at = nextCheck(record);
-  return { ...unmoved(record), from: ['waiting'], round: record.round, set: { dueAt: dueBy(record, at) } };
+  return { ...sameDueAt(record), from: ['waiting'], round: record.round, set: { dueAt: dueBy(record, at) } };
 }

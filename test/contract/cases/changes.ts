@@ -82,7 +82,7 @@ const NO_CHANGES = [
   'failVisibleAt',
   'sourcesOf',
   'dueBy',
-  'unmoved',
+  'sameDueAt',
   'unanswered',
   'timedOut',
   'asOf',
