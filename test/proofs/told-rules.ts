@@ -21,8 +21,8 @@ export function measuredIn(line: string): Measured | undefined {
 const ENDS = { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
 /**
- * What is missing or wrong in what was told. Each change of a task is told once, if repeats are counted by their id; its end
- * is the record's; the metrics add up to the records. To be judged once the stream is read to its end.
+ * What is missing or wrong in what was published. Each change of a task is published once, if repeats are counted by their id;
+ * its end is the record's; the metrics add up to the records. To be judged once the stream is read to its end.
  */
 export function judgeTold(
   records: ReadonlyMap<string, TaskRecord>,
@@ -65,7 +65,7 @@ function wrongIn(story: readonly TaskStatusChange[], record: TaskRecord): string
     : undefined;
 }
 
-/** By the ids of the changes: the same ones are counted as are told on the bus. */
+/** By the ids of the changes: the same ones are counted as are published on the bus. */
 function wrongSums(changes: ReadonlyMap<string, TaskStatusChange>, metrics: readonly Measured[], since: number) {
   const lines = new Map<string, Measured>();
   for (const line of metrics) {

@@ -14,9 +14,15 @@ const IDIOMS: readonly (readonly [idiom: RegExp, instead: string])[] = [
   [/\blook(s|ed|ing)? at\b/gi, 'reads, checks'],
 ];
 
+/** In comments only: a message, or data, may say it. "There is no …" is usual. */
+const IDIOMS_OF_COMMENTS: typeof IDIOMS = [
+  ...IDIOMS,
+  [/(?<!\bthere )\b(is|are|was|were) no\b(?! (longer|more)\b)/gi, 'is not a …, has no …'],
+];
+
 const read = (file: string) => readFileSync(file, 'utf8');
 /** Lines and comment marks become blanks: a line may end within an idiom. */
-const oneLine = (file: string) => read(file).replace(/\s*\n\s*(\*|\/\/)?\s*/g, ' ');
+const inOneLine = (text: string) => text.replace(/\s*\n\s*(\*|\/\/)?\s*/g, ' ');
 
 const STRING = /(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/.source;
 /** The texts before the body of a test or suite, and at the begin of a row of a table: it is in the title of its test. */
@@ -26,11 +32,18 @@ const TITLES = new RegExp(
 );
 const titles = (file: string) => [...read(file).matchAll(TITLES)].map(([, title = '']) => title);
 
-function idiomsIn(patterns: readonly string[], textsOf: (file: string) => readonly string[]) {
+const COMMENTS = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*(?:\n\s*\/\/[^\n]*)*/g;
+const comments = (file: string) => (read(file).match(COMMENTS) ?? []).map(inOneLine);
+
+function idiomsIn(
+  patterns: readonly string[],
+  textsOf: (file: string) => readonly string[],
+  idioms: typeof IDIOMS = IDIOMS,
+) {
   const files = trackedFiles(...patterns);
   const found = files.flatMap((file) =>
     textsOf(file).flatMap((text) =>
-      IDIOMS.flatMap(([idiom, instead]) =>
+      idioms.flatMap(([idiom, instead]) =>
         [...text.matchAll(idiom)].map(
           ({ index }) => `${file}: “${text.slice(Math.max(0, index - 30), index + 30)}”: ${instead}`,
         ),
@@ -42,7 +55,7 @@ function idiomsIn(patterns: readonly string[], textsOf: (file: string) => readon
 
 test('source and docs have none of the idioms that CONTRIBUTING.md lists', () => {
   const patterns = ['functions', 'lib', 'bin', 'local', 'docs', '*.md', ':!local/test', ':!CONTRIBUTING.md'];
-  const { files, found } = idiomsIn(patterns, (file) => [oneLine(file)]);
+  const { files, found } = idiomsIn(patterns, (file) => [inOneLine(read(file))]);
   expect(files.length).toBeGreaterThan(300);
   expect(found).toEqual([]);
 });
@@ -50,5 +63,12 @@ test('source and docs have none of the idioms that CONTRIBUTING.md lists', () =>
 test('the titles of tests have none of them', () => {
   const { files, found } = idiomsIn(['test/**.ts', 'local/test/**.ts'], titles);
   expect(files.flatMap(titles).length).toBeGreaterThan(5_000);
+  expect(found).toEqual([]);
+});
+
+test('the comments of sources and tests have none of them', () => {
+  const patterns = ['functions/**.ts', 'lib/**.ts', 'bin/**.ts', 'local/**.ts', 'test/**.ts'];
+  const { files, found } = idiomsIn(patterns, comments, IDIOMS_OF_COMMENTS);
+  expect(files.flatMap(comments).length).toBeGreaterThan(5_000);
   expect(found).toEqual([]);
 });

@@ -12,8 +12,8 @@ type Json = Answer['body'];
 type Session = Awaited<ReturnType<typeof legacySession>>;
 
 /**
- * An embedded cloud of ./large-app.ts for one test file, with something between its endpoint and S3 that can be told
- * to fail. `large.cloud` may be replaced for a while.
+ * An embedded cloud of ./large-app.ts for one test file, with something between its endpoint and S3 that a test can make
+ * fail. `large.cloud` may be replaced for a while.
  */
 export interface LargeCloud {
   cloud: Cloud;
@@ -67,7 +67,7 @@ export function clientsOf(large: LargeCloud) {
     /** The operations of S3 since then. */
     s3Calls: (mark: number) =>
       large.cloud.calls.since(mark).flatMap(({ service, operation }) => (service === 's3' ? [operation] : [])),
-    /** A task of 2026-07-28 that is over, without a look at its result. */
+    /** A task of 2026-07-28 that is over, without a read of its result. */
     async finished(name: string, args: object): Promise<string> {
       const { body } = await modernRequest(url(), 'tools/call', { name, arguments: args });
       await over(body.result.taskId);
@@ -93,7 +93,7 @@ export function clientsOf(large: LargeCloud) {
       }
       return told;
     },
-    /** The key of the last object written, which is that of this task. */
+    /** The key of the last object written, which belongs to this task. */
     keyOf(taskId: string, end = ''): string {
       const { input } = large.cloud.calls.since().findLast(({ operation }) => operation === 'PutObject') ?? {};
       const { Key } = input as { Key: string };

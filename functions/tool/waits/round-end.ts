@@ -29,7 +29,7 @@ interface Work extends WorkKind {
 
 /** Code that awaits a wait. */
 interface Waiter {
-  /** The wait that is over. Undefined: it is open, or this is no wait. */
+  /** The wait, once it is over. Undefined before, and for work that is not a wait. */
   readonly over?: string;
   /** Where work that is done comes between the waits that earlier runs got past. */
   readonly place?: number;

@@ -47,7 +47,7 @@ export async function measureSimpleTask(): Promise<Units> {
   const perIndex = new Map<string, number>();
   const endings = [...ID_LETTERS].flatMap((a) => [...ID_LETTERS].map((b) => a + b));
   for (const [i, ending] of endings.entries()) {
-    // Each task has an owner of its own, so that this one is no matter.
+    // Each task has an owner of its own, so that the owner makes no difference.
     const key = { owner: `owner#${String(i).padStart(26, '0')}`, taskId: `${'0'.repeat(34)}${ending}` };
     const item = () => engine.table.get({ owner: { S: key.owner }, taskId: { S: key.taskId } }, {}, false);
     const counted = async (write: () => Promise<unknown>) => {

@@ -6,7 +6,7 @@ import { DefinitionBody, Pass, QueryLanguage, StateMachine } from 'aws-cdk-lib/a
 import { Auth, McpTaskServer } from '../../../lib/index.ts';
 import { temporaryDir } from '../../../local/test/fixture.ts';
 
-/** A server with a tool of each kind, each with a function or state machine of its own, and a state machine that is no tool. */
+/** A server with a tool of each kind, each with a function or state machine of its own, and a state machine that is not a tool. */
 const stack = new Stack(new App(), 'Rights');
 const source = temporaryDir();
 writeFileSync(join(source, 'index.js'), 'exports.handler = async () => 1');

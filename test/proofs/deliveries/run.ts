@@ -104,7 +104,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     const subscription = await real.subscription(OWNER, id);
     const mine = queue.bodiesOf(id).map((body) => JSON.parse(body) as DeliveryMessage);
     const waiting = mine.filter((one) => one.createdAt === createdAt);
-    // Those of an earlier subscription are done at once.
+    // The messages of an earlier subscription are done at once.
     const to = subscription?.createdAt === createdAt ? subscription.deliveredTo : '~';
     const left = new Set(waiting.map(({ position }) => position).filter((position) => position > to));
     const { most } = receiverOf(id);

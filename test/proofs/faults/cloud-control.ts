@@ -13,8 +13,8 @@ export interface CloudControl {
   /** What lies in the table, of tasks created since. */
   records(since: number): Promise<TaskRecord[]>;
   /**
-   * Moves the clock between two last writes of workflows, as no call is under way for minutes; after a second without
-   * such a moment not at all. Answers whether it did.
+   * Moves the clock between two last writes of workflows, as no call is under way for minutes; not at all if a second
+   * has no moment between two. Answers whether it did.
    */
   advance(ms: number): Promise<boolean>;
   /** One tick of the sweep's schedule; nothing where there is no such schedule. */

@@ -21,7 +21,7 @@ const SETTLED = 125 * SECOND;
 /** In ms: this long after its deadline the record of a task says that it is over. The grace, and the next sweep. */
 const BOUND = 90 * SECOND;
 
-/** Runs a scenario to its end and a while longer, without faults, and judges what has come of every task. */
+/** Runs a scenario to its end and a while longer, without faults, and judges how every task has ended. */
 export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_line: string) => {}): Promise<Ended> {
   return withFixedRandom(async () => {
     const simulation = createSimulation(scenario, parts, trace);

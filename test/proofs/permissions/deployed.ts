@@ -4,7 +4,7 @@ import { type Answer, type Headers_, modernRequest } from '../../support/clients
 
 export type Json = Answer['body'];
 
-/** How often something is looked at in a cloud in which nothing was refused. A busy machine also looks less often. */
+/** How often something is checked in a cloud in which nothing was refused. A busy machine also checks less often. */
 const LOOKS = 800;
 /** The same after a refusal: its consequence is there at once, or there is none. */
 const LOOKS_AFTER_REFUSAL = 120;

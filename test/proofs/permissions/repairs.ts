@@ -33,7 +33,7 @@ export async function repairs(deployed: Deployed): Promise<void> {
   await answer(deployed, asking).catch(() => undefined);
   const running = await start(deployed, 'work', { spin: true });
   await until('a run', () => stateOf(deployed, running)[0]);
-  // A tool that is a state machine: the sweep looks at its execution, too.
+  // A tool that is a state machine: the sweep reads its execution, too.
   const machine = await start(deployed, 'machine', { seconds: 36_000 });
   await until('the machine to run', () => (stateOf(deployed, machine).length === 2 ? true : undefined));
   cloud.clock.advance(MINUTE);
@@ -48,7 +48,7 @@ export async function repairs(deployed: Deployed): Promise<void> {
   if (!looked.some(({ caller: by }) => by.includes('Reconciler'))) throw new Error('the sweep looked at no run');
   cloud.clock.advance(6 * MINUTE);
   await sweep();
-  // A refused look shows nothing, and the workflow looks at its machine, too.
+  // A refused check shows nothing, and the workflow checks its machine, too.
   const looks = () =>
     cloud.calls.since().filter(({ operation, status }) => operation === 'DescribeExecution' && status === 200);
   const atMachine = () =>

@@ -24,7 +24,7 @@ export interface Parsed {
 interface Known {
   readonly problem: string | undefined;
   readonly parsed: Parsed;
-  /** What stands for each value in `parsed`: an object of the same type, whose content is that of the last request. */
+  /** What stands for each value in `parsed`: an object of the same type, with the content of the last request. */
   readonly standIns: readonly (readonly [string, object])[];
 }
 

@@ -17,7 +17,7 @@ test('a large object is sent once: its text says where it is (A-17)', () => {
     content: short,
     structuredContent: value,
   });
-  // Clients of 2025-11-25 get the text of a list only, and an author's own text is no copy.
+  // Clients of 2025-11-25 get the text of a list only, and an author's own text is not a copy.
   expect(toolResult(JSON.stringify([value])).content).toEqual([text(JSON.stringify([value]))]);
   const own = { content: [text('hi')], structuredContent: value };
   expect(toolResult(JSON.stringify(own))).toEqual(own);

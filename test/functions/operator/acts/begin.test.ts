@@ -9,7 +9,7 @@ import { memoryEngine, TABLE } from '../../../support/engine/memory.ts';
 
 const task = { tool: 't', ttl: 3_600_000, timeout: 60_000, accepts: [], legacy: false };
 
-/** A rerun whose put takes this long, as that of a process that is suspended. */
+/** A rerun whose put takes this long, as in a process that is suspended. */
 async function rerunAfter(ms: number, engine: Engine = 'standard') {
   const clock = { now: 1_000 };
   const { store, workflow, inputs, did, dynamoDb } = memoryEngine(() => clock.now);

@@ -115,7 +115,7 @@ test('a request is part of a trace of X-Ray, in Lambda only', async () => {
   expect(asked.map(({ headers }) => headers['x-amzn-trace-id'])).toEqual([undefined, process.env._X_AMZN_TRACE_ID]);
 });
 
-/** A server that keeps its answers until it is told to give them. */
+/** A server that keeps its answers until the test releases them. */
 async function holding() {
   const held: ServerResponse[] = [];
   const server = createServer((request, response) => {

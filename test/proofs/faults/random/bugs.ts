@@ -101,7 +101,7 @@ export const bugs = {
     plant: (text) =>
       text.replace(/batchItemFailures:([\w$]+)===void 0\?\[\]:\[\{itemIdentifier:\1\}\]/, 'batchItemFailures:[]'),
   },
-  /** Readers do not look at the ttl. */
+  /** Readers do not check the ttl. */
   'tasks that never expire': {
     kind: 'not gone',
     file: isCode,
@@ -148,7 +148,7 @@ export const bugs = {
 
 export type BugName = keyof typeof bugs;
 
-/** Those of one engine, and the one that both must find. */
+/** The bugs of one engine, and the one that both must find. */
 export const bugsOf = (engine: string): BugName[] =>
   (Object.keys(bugs) as BugName[]).filter((name) => {
     const bug: Bug = bugs[name];

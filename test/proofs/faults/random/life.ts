@@ -62,7 +62,7 @@ export function newLife(task: PlannedTask, client: Client, now: () => number): L
   };
 }
 
-/** Undefined where there was no answer. What is no answer of the protocol is kept as wrong. */
+/** Undefined where there was no answer. What is not an answer of the protocol is kept as wrong. */
 async function tried<T>(life: Life, what: () => Promise<T>): Promise<T | undefined> {
   try {
     return await what();

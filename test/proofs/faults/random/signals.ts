@@ -108,7 +108,7 @@ export async function signalAll(life: Life, folder: string, looks = LOOKS): Prom
   return life.sent.length > begun;
 }
 
-/** Whether its sender knows what became of a wait: it is taken, or over. */
+/** Whether its sender knows how a wait ended: its signal is taken, or it is over. */
 const isKnown = ({ sent }: Life, taskId: string, wait: Wait): boolean =>
   sent.some((one) => one.taskId === taskId && one.wait === wait && (isTaken(one.status) || one.status === 410));
 

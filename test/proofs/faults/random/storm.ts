@@ -118,7 +118,7 @@ export function raise({ seed, rate, deaths: oneIn, outage, silence }: Plan, faul
 
 /**
  * Names the tasks, each by its tool and which of this tool's it is: then what strikes a task depends on its own calls,
- * not on how those of the others happen to come between them.
+ * not on how the calls of other tasks happen to come between them.
  */
 function labels(): (call: FaultCall) => string {
   const known = new Map<string, string>();

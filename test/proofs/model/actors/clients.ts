@@ -169,7 +169,7 @@ async function answer(taskId: string, which: number, how: 'accept' | 'wrong' | '
   const { era, send, respond, simulation } = actor;
   const task = simulation.truth.task(taskId);
   if (task === undefined) return;
-  // A 2025-11-25 client is asked on streams, which are no part of the model: it knows what it would have been asked.
+  // A 2025-11-25 client is asked on streams, which are not part of the model: it knows what it would have been asked.
   const shown = era === 'modern' ? (await poll(taskId, actor))?.inputRequests : outstanding(task.record);
   const keys = Object.keys(shown ?? {}).filter((_, i) => ((which >> i) & 1) === 1);
   const result = how === 'wrong' ? { action: 'maybe' } : { action: 'accept', content: { ok: true } };

@@ -44,7 +44,7 @@ export const tools: ReadonlyMap<string, Tool> = new Map(
   entries.map((entry) => [entry.name, { entry, validate: () => true, validateOutput: undefined }]),
 );
 
-/** The workflow of the tools, as AWS and the embedded cloud run it. The name of each tool is that of its function. */
+/** The workflow of the tools, as AWS and the embedded cloud run it. Each tool has the name of its function. */
 export const toolWorkflow = definition('standard')
   .replaceAll('${Functions}', `{${TOOLS.map((name) => `'${name}': '${name}'`).join(', ')}}`)
   .replaceAll('${RepeatableTools}', "['repeatable']")

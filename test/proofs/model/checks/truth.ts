@@ -20,7 +20,7 @@ export interface TaskTruth {
   starters: number;
   /** A call that wanted to start its first round was answered that this failed, or not answered. */
   startFailed: boolean;
-  /** It was changed by a write that was on its way when readers began to be told that it had failed. */
+  /** It was changed by a write that was on its way when readers began to see that it had failed. */
   overtaken: boolean;
   readonly rounds: Map<number, RoundTruth>;
   /** By name: what its runs have stored of their waits. */

@@ -1,7 +1,7 @@
 import type { Agenda } from './agenda.ts';
 import type { Draw } from './draw.ts';
 
-/** What can become of a call: nothing wrong; or it goes wrong at the service, on its way, or with who made it. */
+/** What can happen to a call: nothing wrong; or it goes wrong at the service, on its way, or with who made it. */
 const FATES = ['slow', 'refused', 'unheard', 'repeated', 'late', 'dies before', 'dies after', 'dies, late'] as const;
 type Fate = 'ok' | (typeof FATES)[number];
 
@@ -30,7 +30,7 @@ export interface Life {
   readonly name: string;
   /** How long one of its calls takes at most, with all attempts of the SDK, in ms. */
   readonly callTimeout: number;
-  /** When Lambda ends it, in ms from its start. @default it is no process that could die */
+  /** When Lambda ends it, in ms from its start. @default it is not a process that could die */
   readonly most?: number;
   /** How wrong its clock is, in ms. */
   readonly skew?: number;

@@ -41,7 +41,7 @@ const echo = ({ body }: Received) => ({
   body: JSON.stringify({ challenge: JSON.parse(body).challenge }),
 });
 
-/** What becomes of two events whose receiver answers the first one so. */
+/** What happens to two events whose receiver answers the first one with this status. */
 async function afterFirst(status: number) {
   const { state, posts, receive } = createDelivery({ hold: undefined });
   state.answer = { status, body: '' };

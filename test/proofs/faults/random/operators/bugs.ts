@@ -19,7 +19,7 @@ const storing = (real: OperatorContext, store: Partial<OperatorContext['store']>
 
 /** One for each rule of the judge of operators. */
 export const operatorBugs = {
-  /** Who loses a race is told that the act is done. */
+  /** An operator who loses a race reads that the act is done. */
   'acts that lost a race count as done': {
     kind: 'misreported',
     says: /was not written/,

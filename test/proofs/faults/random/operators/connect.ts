@@ -5,7 +5,7 @@ import type { Act, OperatorContext } from '../../../../../functions/operator/con
 import type { Cloud } from '../../../../../local/cloud.ts';
 import { clientConfig } from '../../../../../local/test/fixture.ts';
 
-/** The access keys of operators begin so. Those of the storm are `operator-1`, `operator-2`. */
+/** The access keys of operators begin so. The operators of the storm are `operator-1`, `operator-2`. */
 const KEY = 'operator-';
 /** No fault strikes its calls. */
 export const UNHARMED = 'unharmed';

@@ -8,7 +8,7 @@ import type { Performed } from './operators.ts';
 const FOUND_NONE = /^No task '.*\. It may have expired$/;
 /** What a verb adds to the events of a record. */
 const MARK = { cancel: 'cancelled', fail: 'failed', answer: 'answered', rerun: 'created' } as const;
-/** An operator who reads this looks at the task: the act may have been carried out, and may not. */
+/** An operator who reads this checks the task: the act may have been carried out, and may not. */
 const UNCERTAIN = /^It is not known whether/;
 /** A rerun that made a task, whose run it could not start, or not let run. The answer names that task. */
 const NOT_RUN = /^Not run again: the new task /;

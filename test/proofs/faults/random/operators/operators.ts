@@ -76,7 +76,7 @@ export function operatorsIn({ planned, lives, connect, storm, bug = (real) => re
   let acts = 0;
   const contextOf = (who: string) => bug(connect(who, (line) => void audits.push(line)));
 
-  /** A task whose id ends like that of another one, as no client could make it. */
+  /** A task whose id ends like the id of another task, as no client could make it. */
   const plantTwin = async (taskId: string): Promise<string> => {
     const context = connect(UNHARMED, () => {});
     const now = context.now();
