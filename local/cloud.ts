@@ -188,8 +188,7 @@ async function start(options: CloudOptions, atStop: (undo: () => unknown) => voi
     maxWorkersPerFunction,
     sharedWorkers,
     concurrency,
-    // Lambda multiplies by its scale, Step Functions divides.
-    timeScale: 1 / timeScale,
+    timeScale,
   });
   atStop(lambda.stop);
   const { streams } = dynamoDb;

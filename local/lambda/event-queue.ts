@@ -53,7 +53,7 @@ export function createEventQueue(options: EventQueueOptions) {
     for (let backoff = FIRST_BACKOFF; performance.now() < event.until; backoff *= 2) {
       const ended = await attempt(event);
       if (ended !== undefined) return ended;
-      await pause(Math.min(backoff, LONGEST_BACKOFF) * timeScale);
+      await pause(Math.min(backoff, LONGEST_BACKOFF) / timeScale);
     }
     return undefined;
   };
@@ -62,7 +62,7 @@ export function createEventQueue(options: EventQueueOptions) {
     let result: InvokeResult | undefined;
     let attempts = 0;
     while (attempts <= maximumRetryAttempts) {
-      if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) * timeScale);
+      if (attempts > 0) await pause((RETRY_PAUSES[attempts - 1] ?? 0) / timeScale);
       if (performance.now() >= event.until) break;
       const ended = await retryWhileThrottled(event);
       onAttempt?.(ended);
@@ -77,7 +77,7 @@ export function createEventQueue(options: EventQueueOptions) {
 
   return {
     add(payload: string, { onAttempt }: Pick<InvokeOptions, 'onAttempt'>): void {
-      const until = performance.now() + maximumEventAgeSeconds * 1000 * timeScale;
+      const until = performance.now() + (maximumEventAgeSeconds * 1000) / timeScale;
       run({ id: randomUUID(), payload, until }, onAttempt).catch((error: unknown) => {
         log(String(error));
         onAttempt?.(undefined);

@@ -45,7 +45,7 @@ export function createLambda(functions: readonly FunctionSpec[], options: Lambda
   const memory = createMemory(options.maxMemoryMb ?? machineMemoryMb());
   const entries = functions.map((spec) => createEntry(spec, options, memory));
   const find = createRegistry(entries.map((entry) => ({ spec: entry.spec, value: entry })));
-  const maxWait = MAX_WAIT_MS * timeScale;
+  const maxWait = MAX_WAIT_MS / timeScale;
   const refusalOf = concurrencyOf(entries, concurrency);
   const queues = new Map(entries.map((entry) => [entry, createQueue(entry)]));
 
@@ -124,7 +124,7 @@ function createEntry(spec: FunctionSpec, options: LambdaOptions, memory: Memory)
     initMs,
     memory,
     sharedWorkers,
-    shareAfterMs: SHARE_AFTER_MS * timeScale,
+    shareAfterMs: SHARE_AFTER_MS / timeScale,
     log: (line, stream, requestId) => onLog(spec.name, line, stream, requestId),
     onRun,
   });

@@ -92,8 +92,8 @@ export interface LambdaOptions extends WorkerOptions {
   /** @param requestId of the event that wrote the line; undefined outside of events */
   onLog?: (functionName: string, line: string, stream: LogStream, requestId?: string) => void;
   /**
-   * Factor on the time that an invocation waits for a free worker (30 s), on the pauses between asynchronous attempts,
-   * and on the age of events. Function code runs on the real clock. @default 1
+   * Divides the time that an invocation waits for a free worker (30 s), the pauses between asynchronous attempts, and the
+   * longest age of events. Function code runs on the real clock. @default 1
    */
   timeScale?: number;
   /** Milliseconds since the epoch. @default Date.now */

@@ -127,7 +127,7 @@ describe('the concurrent executions of the account', () => {
 
 describe('throttling', () => {
   it('refuses an event that waited too long for a worker', async () => {
-    const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 0.01 });
+    const lambda = bench.open([bench.define('throttled', counting)], { maxWorkersPerFunction: 1, timeScale: 100 });
     await lambda.invoke('throttled', '{"ms":1}');
     const released = join(temporaryDir(), 'released');
     const running = lambda.invoke('throttled', JSON.stringify({ released }));
@@ -139,7 +139,7 @@ describe('throttling', () => {
   });
 
   it('does not refuse an event that waits for a starting worker', async () => {
-    const lambda = bench.open([bench.define('starting', counting)], { timeScale: 0.0001 });
+    const lambda = bench.open([bench.define('starting', counting)], { timeScale: 10_000 });
     expect(JSON.parse((await lambda.invoke('starting', '{"ms":1}')).payload)).toMatchObject({ served: 1 });
   });
 
@@ -147,7 +147,7 @@ describe('throttling', () => {
     const ended: string[] = [];
     const lambda = bench.open([bench.define('patient', counting)], {
       maxWorkersPerFunction: 1,
-      timeScale: 0.001,
+      timeScale: 1_000,
       onLog: (_name, line) => line.startsWith('end') && ended.push(line),
     });
     const first = lambda.invoke('patient', '{"name":"first","ms":100}');

@@ -20,7 +20,7 @@ function open(name: string, asynchronous?: AsynchronousSettings, maxWorkersPerFu
   const attempts: (InvokeResult | undefined)[] = [];
   const lambda = bench.open([bench.define(name, source, asynchronous && { asynchronous })], {
     maxWorkersPerFunction,
-    timeScale: 0.001,
+    timeScale: 1_000,
     now: () => 0,
     onLog: (_name, line) => line.startsWith('call ') && calls.push({ at: performance.now(), id: line.slice(5) }),
     onGivenUp: (destination, record) => records.push({ destination, record }),
@@ -107,7 +107,7 @@ it('nothing is repeated after the stop', async () => {
 it('a throttled one is retried at growing intervals, and that counts as no attempt', async () => {
   const lambda = bench.open([bench.define('full', source, { asynchronous: { maximumRetryAttempts: 0 } })], {
     concurrency: 1,
-    timeScale: 0.01,
+    timeScale: 100,
   });
   const busy = lambda.invoke('full', '{"ms":200}');
   const { promise, resolve } = Promise.withResolvers<InvokeResult | undefined>();
@@ -122,7 +122,7 @@ it('one that is throttled until it is too old is given up without an attempt', a
   const asynchronous = { maximumEventAgeSeconds: 60, onFailure: 'arn:queue' };
   const lambda = bench.open([bench.define('old', source, { asynchronous })], {
     concurrency: 1,
-    timeScale: 0.001,
+    timeScale: 1_000,
     onGivenUp: (_destination, record) => records.push(record),
   });
   const busy = lambda.invoke('old', '{"ms":400}');

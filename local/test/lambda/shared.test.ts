@@ -22,7 +22,7 @@ const source = `const { threadId } = require('node:worker_threads');
     return { threadId, atOnce };
   };`;
 /** The scale that makes an event share a worker soon: it divides the wait for the event's own worker. */
-const soon = { sharedWorkers: true, timeScale: 0.2 };
+const soon = { sharedWorkers: true, timeScale: 5 };
 const event = (value: object) => JSON.stringify(value);
 const flag = () => join(temporaryDir(), 'set');
 const set = (file: string) => writeFileSync(file, '');
@@ -57,7 +57,7 @@ describe('events of a function that wait', () => {
 
   it('do not share a worker whose event ends soon', async () => {
     // A wait of half a second becomes two minutes.
-    const options = { sharedWorkers: true, timeScale: 250, maxWorkersPerFunction: 2 };
+    const options = { sharedWorkers: true, timeScale: 1 / 250, maxWorkersPerFunction: 2 };
     const lambda = bench.open([bench.define('short', source)], options);
     const all = await Promise.all(times(6, () => lambda.invoke('short', event({ ms: 30 }))));
     for (const { payload } of all) expect(JSON.parse(payload)).toMatchObject({ atOnce: 1 });
@@ -82,7 +82,7 @@ describe('events of a function that wait', () => {
   });
 
   it('have a worker to themselves where sharing is switched off', async () => {
-    const lambda = bench.open([bench.define('single', source)], { maxWorkersPerFunction: 2, timeScale: 0.02 });
+    const lambda = bench.open([bench.define('single', source)], { maxWorkersPerFunction: 2, timeScale: 50 });
     await Promise.all(times(2, () => lambda.invoke('single', '{}')));
     const file = flag();
     const two = times(2, () => lambda.invoke('single', event({ until: file })));
@@ -107,7 +107,7 @@ describe('a worker that events share', () => {
   const one = { ...soon, maxWorkersPerFunction: 1 };
 
   it('times out each event separately, then takes no more, and ends with the last', async () => {
-    const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 2 })], { ...one, timeScale: 0.05 });
+    const lambda = bench.open([bench.define('late', source, { timeoutSeconds: 2 })], { ...one, timeScale: 20 });
     await lambda.invoke('late', '{}');
     const late = lambda.invoke('late', event({ ms: 60_000 }));
     await pause(1_000);
