@@ -26,6 +26,8 @@ const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due
 const TOKENS = 'bounded-validation|http/cors|identity/*';
 const PARTS =
   'http/http|protocol/{call-params,capabilities,aws-outage}|read/results|stream/input-required|wire/poll-interval';
+/** All tests of tools but those of `functions/tool/testing`, which run whole state machines. */
+const toolTests = ['test/functions/tool/*.test.ts', 'test/functions/tool/{journal,waits,files}/*.test.ts'];
 /** Files of the endpoint that have their own tests. */
 const named = (names: string) => {
   const mutate = names.split('|').map((name) => `functions/mcp/${name}.ts`);
@@ -81,7 +83,14 @@ export const SLICES: Readonly<Record<string, Slice>> = {
     tests: ['test/functions/reconciler/*.test.ts'],
   },
   'task-events': { mutate: ['functions/task-events/*.ts'], tests: ['test/functions/task-events/*.test.ts'] },
-  tool: { mutate: ['functions/tool/*.ts'], tests: ['test/functions/tool/*.test.ts'] },
+  tool: { mutate: ['functions/tool/*.ts'], tests: toolTests },
+  // Steps, waits and files: each test of them runs `tool`, too.
+  'tool-parts': { mutate: ['functions/tool/{journal,waits,files}/*.ts'], tests: toolTests },
+  signals: { mutate: ['functions/signals/**/*.ts'], tests: ['test/functions/signals/!(page-browser).test.ts'] },
+  events: {
+    mutate: ['functions/{events,event-delivery}/**/*.ts', 'functions/mcp/events/*.ts'],
+    tests: ['test/functions/{events,event-delivery,mcp/events}/**/*.test.ts'],
+  },
   'tasks-cli': {
     mutate: ['bin/tasks/**/*.ts'],
     tests: ['test/bin/tasks/in-memory/*.test.ts', 'test/bin/tasks/{dev-session,text}.test.ts'],

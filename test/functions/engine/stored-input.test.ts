@@ -133,5 +133,6 @@ describe('input that is lost ends its task, which says so', () => {
     objects.state.down = 'ECONNREFUSED';
     await expect(withQuestions(stored(), server)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
     expect(stored().status).toBe('input_required');
+    expect(failures()).toEqual(['reading input']);
   });
 });

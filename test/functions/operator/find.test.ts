@@ -80,8 +80,9 @@ describe('with an owner, a task of another owner is not found', () => {
       owner: `session#${partition}`,
       taskId: `${partition}_${task('q').taskId}`,
     });
-    const found = await findTask(task('q').taskId, inSession.owner, readsOf([inSession]).reads);
-    expect(found).toEqual(keyOf(inSession));
+    for (const id of [task('q').taskId, inSession.taskId]) {
+      expect(await findTask(id, inSession.owner, readsOf([inSession]).reads)).toEqual(keyOf(inSession));
+    }
   });
 });
 
@@ -145,7 +146,8 @@ describe('an id in the index', () => {
       get: async () => undefined,
       inStatus: async (status: Status, selection: object, _limit: number, taskId: string) => {
         asked.push({ ...selection, taskId });
-        return { tasks: status === 'failed' ? [task('other'), anns] : [] };
+        const longer = task('other', { taskId: `${'s'.repeat(26)}_${anns.taskId}` });
+        return { tasks: status === 'failed' ? [task('other'), longer, anns] : [] };
       },
     } as unknown as OperatorReads;
     expect(await findTask(anns.taskId.toUpperCase(), undefined, reads)).toEqual(anns);
