@@ -6,14 +6,14 @@ import { type Answer, postSigned, type SignedPost } from '../../../../../functio
 import { createDelivery, DAY, message, T0 } from '../../../event-delivery/support.ts';
 import { type Received, startReceiver } from '../../../events/post/receiver.ts';
 import { SECRET, URL_ } from '../support.ts';
-import { tasksOf, world } from './world.ts';
+import { postingServer, tasksOf } from './posting-server.ts';
 
 const OTHER = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const HERE = { loopback: true };
 
 /** The event of a task that has ended, as it is posted. */
 async function event(): Promise<SignedPost> {
-  const { subscribed, ends, deliverAll } = world();
+  const { subscribed, ends, deliverAll } = postingServer();
   await subscribed();
   await ends(1);
   const [post] = await deliverAll();
@@ -52,7 +52,7 @@ async function afterFirst(status: number) {
 }
 
 test('delivery-status-last-error-category', async () => {
-  const { subscribed, ends, deliverAll, receives } = world();
+  const { subscribed, ends, deliverAll, receives } = postingServer();
   await subscribed();
   const answers: [Answer, string][] = [
     [{ status: 404, body: 'planted' }, 'http_4xx'],
@@ -62,7 +62,7 @@ test('delivery-status-last-error-category', async () => {
     [{ error: 'connection_refused' }, 'connection_refused'],
   ];
   for (const [index, [answer, category]] of answers.entries()) {
-    const apart = world();
+    const apart = postingServer();
     await apart.subscribed();
     apart.receives.answer = answer;
     await apart.ends(index);
@@ -113,7 +113,7 @@ test('delivery-retry-regenerates-signature', async () => {
 });
 
 test('delivery-dual-sign-on-rotation', async () => {
-  const { subscribed, ends, deliverAll } = world();
+  const { subscribed, ends, deliverAll } = postingServer();
   await subscribed();
   await subscribed({}, { secret: OTHER });
   await ends(1);
@@ -123,7 +123,7 @@ test('delivery-dual-sign-on-rotation', async () => {
 });
 
 test('delivery-body-size', async () => {
-  const { subscribed, ends, deliverAll } = world();
+  const { subscribed, ends, deliverAll } = postingServer();
   await subscribed();
   await ends(1, { tool: 'x'.repeat(64), reason: 'x'.repeat(128), isError: true });
   const [post] = await deliverAll();
@@ -147,7 +147,7 @@ test('delivery-retries-bounded', async () => {
 
 test('ssrf-validate-callback-url', async () => {
   for (const url of ['http://receiver.example/', 'https://user@receiver.example/', 'https://']) {
-    expect((await world().subscribed({}, { url })).error.code).toBe(-32602);
+    expect((await postingServer().subscribed({}, { url })).error.code).toBe(-32602);
   }
 });
 
@@ -175,7 +175,7 @@ test('ssrf-no-redirects', async () => {
 });
 
 test('verification-required-before-delivery', async () => {
-  const { subscribed, receiver, ends, deliverAll, cursor } = world();
+  const { subscribed, receiver, ends, deliverAll, cursor } = postingServer();
   receiver.refuses = 'challenge_failed';
   await cursor();
   await subscribed();
@@ -192,7 +192,7 @@ test('verification-challenge-echo', async () => {
 });
 
 test('verification-failure-error', async () => {
-  const { subscribed, receiver } = world();
+  const { subscribed, receiver } = postingServer();
   for (const reason of ['challenge_failed', 'connection_refused', 'timeout'] as const) {
     receiver.refuses = reason;
     expect((await subscribed()).error).toMatchObject({ code: -32015, data: { reason } });
@@ -201,7 +201,7 @@ test('verification-failure-error', async () => {
 });
 
 test('verification-cached-per-principal-url', async () => {
-  const { subscribed, asked, caller, call, subscription } = world();
+  const { subscribed, asked, caller, call, subscription } = postingServer();
   const failures = { arguments: { status: 'failed' } };
   await subscribed();
   await subscribed();
@@ -226,7 +226,7 @@ test('verification-uses-ssrf-hardened-path', async () => {
 test('verification-no-raw-endpoint-responses', async () => {
   const { reason } = await challenged(() => ({ status: 200, body: 'planted' }));
   expect(reason).toBe('challenge_failed');
-  const { subscribed, receiver } = world();
+  const { subscribed, receiver } = postingServer();
   receiver.refuses = reason;
   expect((await subscribed()).error).toEqual({
     code: -32015,
@@ -255,7 +255,7 @@ test('envelope-webhook-id-format', async () => {
 });
 
 test('authz-subscribe-time', async () => {
-  const { subscribed, caller, task } = world();
+  const { subscribed, caller, task } = postingServer();
   const { taskId } = task('t', { tool: 'required' });
   const few = { ...caller, scopes: ['tasks'] };
   for (const wanted of [{ tool: 'required' }, { taskId }]) {
@@ -264,7 +264,7 @@ test('authz-subscribe-time', async () => {
 });
 
 test('authz-delivery-time-reverify', async () => {
-  const { subscribed, ends, deliverAll, caller } = world();
+  const { subscribed, ends, deliverAll, caller } = postingServer();
   await subscribed();
   await ends(1, { scopes: ['ops'] });
   await ends(2);
@@ -273,7 +273,7 @@ test('authz-delivery-time-reverify', async () => {
 });
 
 test('payload-minimality', async () => {
-  const { subscribed, task, deliverAll } = world();
+  const { subscribed, task, deliverAll } = postingServer();
   const { taskId } = task('t', { status: 'completed', result: '"planted"', arguments: '"planted"' });
   await subscribed({ arguments: { taskId } });
   const [post] = await deliverAll();

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { EVENTS_TOOLS, SEP } from '../support.ts';
-import { tasksOf, world } from './world.ts';
+import { postingServer, tasksOf } from './posting-server.ts';
 
-const listed = async () => (await world().call('events/list')).result;
+const listed = async () => (await postingServer().call('events/list')).result;
 const descriptors = async (): Promise<Record<string, unknown>[]> => (await listed()).events;
-const capabilities = async () => (await world().call('server/discover')).result.capabilities;
+const capabilities = async () => (await postingServer().call('server/discover')).result.capabilities;
 
 test('capability-events-object', async () => {
   const { events, extensions } = await capabilities();
@@ -22,7 +22,7 @@ test('list-implemented', async () => expect((await descriptors()).length).toBeGr
 
 test('list-pagination', async () => {
   expect(await listed()).not.toHaveProperty('nextCursor');
-  expect((await world().call('events/list', { cursor: 'of no page' })).error.code).toBe(-32602);
+  expect((await postingServer().call('events/list', { cursor: 'of no page' })).error.code).toBe(-32602);
 });
 
 test('descriptor-name', async () =>
@@ -73,7 +73,7 @@ test('schema-evolution-additive', async () => {
 });
 
 test('removal-additive-no-terminate', async () => {
-  const { server, subscribed, ends, deliverAll } = world();
+  const { server, subscribed, ends, deliverAll } = postingServer();
   await subscribed({ arguments: { tool: 'optional' } });
   const more = EVENTS_TOOLS.map((tool) => ({ ...tool, name: `${tool.name}-2` }));
   Object.assign(server, { manifest: { ...server.manifest, tools: [...EVENTS_TOOLS, ...more] } });
@@ -82,12 +82,12 @@ test('removal-additive-no-terminate', async () => {
 });
 
 test('removal-poll-not-found', async () => {
-  const { error } = await world().polled({ name: 'task.gone' });
+  const { error } = await postingServer().polled({ name: 'task.gone' });
   expect(error).toMatchObject({ code: -32011, message: 'NotFound', data: { kind: 'event' } });
 });
 
 test('error-invalid-params', async () => {
-  const { subscribed } = world();
+  const { subscribed } = postingServer();
   const answers = [
     await subscribed({ arguments: { tool: 'no' } }),
     await subscribed({}, { url: 'http://receiver.example/' }),
@@ -97,7 +97,7 @@ test('error-invalid-params', async () => {
 });
 
 test('error-not-found', async () => {
-  const { call, subscription, subscribed } = world();
+  const { call, subscription, subscribed } = postingServer();
   const { error } = await subscribed({ name: 'no' });
   expect(error).toMatchObject({ code: -32011, data: { kind: 'event' } });
   const unknown = await call('events/unsubscribe', subscription(), SEP);
@@ -105,13 +105,13 @@ test('error-not-found', async () => {
 });
 
 test('error-forbidden', async () => {
-  const { subscribed, caller } = world();
+  const { subscribed, caller } = postingServer();
   const { error } = await subscribed({ arguments: { tool: 'required' } }, {}, {}, { ...caller, scopes: [] });
   expect(error).toMatchObject({ code: -32012, message: 'Forbidden', data: { scopes: ['ops'] } });
 });
 
 test('error-resource-exhausted', async () => {
-  const { subscribed, clock } = world();
+  const { subscribed, clock } = postingServer();
   const max = limits.mcpEvents.subscriptions;
   const next = (n: number) => {
     clock.now += 1_000;
@@ -123,19 +123,19 @@ test('error-resource-exhausted', async () => {
 });
 
 test('error-unsupported', async () => {
-  const { error } = await world().subscribed({}, { mode: 'push' });
+  const { error } = await postingServer().subscribed({}, { mode: 'push' });
   expect(error).toMatchObject({ code: -32014, data: { feature: 'deliveryMode', value: 'push' } });
 });
 
 test('error-callback-endpoint-error', async () => {
-  const { subscribed, receiver } = world();
+  const { subscribed, receiver } = postingServer();
   receiver.refuses = 'tls_error';
   expect((await subscribed()).error).toMatchObject({ code: -32015, data: { reason: 'tls_error' } });
 });
 
 test('error-server-range', async () => {
   for (const options of [{}, SEP]) {
-    const { error } = await world().subscribed({ name: 'no' }, {}, options);
+    const { error } = await postingServer().subscribed({ name: 'no' }, {}, options);
     expect(error.code).toBeGreaterThanOrEqual(-32099);
     expect(error.code).toBeLessThanOrEqual(-32000);
   }

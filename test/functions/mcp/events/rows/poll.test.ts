@@ -2,11 +2,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { finished } from '../../../events/support.ts';
-import { tasksOf, world } from './world.ts';
+import { postingServer, tasksOf } from './posting-server.ts';
 
 /** A poll from before these events. */
 async function pollOf(count: number, more: object = {}) {
-  const { cursor, ends, polled } = world();
+  const { cursor, ends, polled } = postingServer();
   const from = await cursor();
   for (let n = 1; n <= count; n++) await ends(n);
   return (await polled({ cursor: from, ...more })).result;
@@ -20,12 +20,12 @@ test('poll-implemented', async () => {
 });
 
 test('poll-one-subscription-per-request', async () => {
-  const { error } = await world().polled({ name: ['task.finished', 'task.asks'] });
+  const { error } = await postingServer().polled({ name: ['task.finished', 'task.asks'] });
   expect(error).toMatchObject({ code: -32011 });
 });
 
 test('poll-bootstraps-subscription', async () => {
-  const { polled, ends } = world();
+  const { polled, ends } = postingServer();
   const { cursor } = (await polled({ cursor: null })).result;
   await ends(1);
   expect((await polled({ cursor })).result.events).toHaveLength(1);
@@ -34,7 +34,7 @@ test('poll-bootstraps-subscription', async () => {
 test('poll-events-array', async () => expect(await pollOf(0)).toMatchObject({ events: [] }));
 
 test('poll-response-cursor', async () => {
-  const { cursor, ends, polled } = world();
+  const { cursor, ends, polled } = postingServer();
   const from = await cursor();
   await ends(1);
   const { cursor: next } = (await polled({ cursor: from })).result;
@@ -44,7 +44,7 @@ test('poll-response-cursor', async () => {
 test('poll-next-poll-ms', async () => expect((await pollOf(0)).nextPollMs).toBe(limits.mcpEvents.nextPoll));
 
 test('poll-next-poll-ms-ignored-when-has-more', async () => {
-  const { cursor, ends, polled } = world();
+  const { cursor, ends, polled } = postingServer();
   let from = await cursor();
   for (let n = 1; n <= 3; n++) await ends(n);
   // Each at once: the server takes it.
@@ -67,7 +67,7 @@ test('poll-max-events-cap', async () => {
 });
 
 test('poll-stateless-request', async () => {
-  const { cursor, ends, polled } = world();
+  const { cursor, ends, polled } = postingServer();
   const from = await cursor();
   await ends(1);
   const first = (await polled({ cursor: from })).result;
@@ -77,14 +77,14 @@ test('poll-stateless-request', async () => {
 
 test('poll-errors-are-jsonrpc', async () => {
   for (const wrong of [{ name: 'no' }, { arguments: { tool: 'no' } }, { maxEvents: 0 }, { cursor: 7 }]) {
-    const { error, result, status } = await world().polled(wrong);
+    const { error, result, status } = await postingServer().polled(wrong);
     expect([status, typeof error.code, result]).toEqual([200, 'number', undefined]);
   }
 });
 
 test('poll-invalid-arguments', async () => {
   for (const wrong of [{ tool: 'no' }, { status: 'working' }, { taskId: 7 }, { other: 1 }]) {
-    expect((await world().polled({ arguments: wrong })).error.code).toBe(-32602);
+    expect((await postingServer().polled({ arguments: wrong })).error.code).toBe(-32602);
   }
 });
 
@@ -95,7 +95,7 @@ test('occurrence-name', async () => expect((await one()).name).toBe('task.finish
 test('occurrence-timestamp', async () => expect((await one()).timestamp).toSatisfy(isDateTime));
 
 test('occurrence-data', async () => {
-  const { call, cursor, ends, polled } = world();
+  const { call, cursor, ends, polled } = postingServer();
   const from = await cursor();
   const { events: types } = (await call('events/list')).result;
   await ends(1, { isError: true, reason: 'States.Timeout' });
@@ -110,7 +110,7 @@ test('occurrence-data', async () => {
 
 test('occurrence-cursor-optional', async () => {
   expect(await one()).not.toHaveProperty('cursor');
-  const { subscribed, ends, deliverAll } = world();
+  const { subscribed, ends, deliverAll } = postingServer();
   await subscribed();
   await ends(1);
   const [post] = await deliverAll();
@@ -120,7 +120,7 @@ test('occurrence-cursor-optional', async () => {
 test('occurrence-meta-ungoverned', async () => expect(await one()).not.toHaveProperty('_meta'));
 
 test('occurrence-event-id-from-upstream', async () => {
-  const { subscribed, cursor, ends, polled, deliverAll } = world();
+  const { subscribed, cursor, ends, polled, deliverAll } = postingServer();
   await subscribed();
   await subscribed({}, { url: 'https://other.example/' });
   const from = await cursor();
@@ -136,10 +136,10 @@ test('occurrence-event-id-from-upstream', async () => {
   ]);
 });
 
-test('cursor-opaque', async () => expect(await world().cursor()).toEqual(expect.any(String)));
+test('cursor-opaque', async () => expect(await postingServer().cursor()).toEqual(expect.any(String)));
 
 test('cursor-null-starts-from-now', async () => {
-  const { cursor, ends, polled, subscribed, deliverAll } = world();
+  const { cursor, ends, polled, subscribed, deliverAll } = postingServer();
   await cursor();
   await ends(1);
   expect((await polled({ cursor: null })).result).toMatchObject({ events: [], truncated: false });
@@ -148,7 +148,7 @@ test('cursor-null-starts-from-now', async () => {
 });
 
 test('cursor-absent-equals-null', async () => {
-  const { subscribed, ends, polled, deliverAll } = world();
+  const { subscribed, ends, polled, deliverAll } = postingServer();
   await polled();
   await ends(1);
   for (const [index, absent] of [{}, { cursor: null }].entries()) {
@@ -160,7 +160,7 @@ test('cursor-absent-equals-null', async () => {
 });
 
 test('cursor-consistency', async () => {
-  const { subscribed, polled, ends, deliverAll } = world();
+  const { subscribed, polled, ends, deliverAll } = postingServer();
   const { cursor } = (await subscribed()).result;
   await ends(1);
   const [post] = await deliverAll();
@@ -169,7 +169,7 @@ test('cursor-consistency', async () => {
 });
 
 test('cursor-advances-when-quiet', async () => {
-  const { cursor, ends, polled } = world();
+  const { cursor, ends, polled } = postingServer();
   const from = await cursor();
   await ends(1, { name: 'task.asks' });
   const { events, cursor: next } = (await polled({ cursor: from })).result;
@@ -178,7 +178,7 @@ test('cursor-advances-when-quiet', async () => {
 
 /** A poll and a subscription that want the newer of two events only. */
 async function young(from?: null) {
-  const { cursor, ends, polled, subscribed, deliverAll, clock } = world();
+  const { cursor, ends, polled, subscribed, deliverAll, clock } = postingServer();
   const before = from === null ? null : await cursor();
   await ends(1);
   clock.now += 60_000;
@@ -197,7 +197,7 @@ test('max-age-ms-ignored-when-cursor-null', async () =>
   expect(await young(null)).toEqual({ tasks: [], posted: [], truncated: [false, false] }));
 
 test('replay-ceiling-sets-truncated', async () => {
-  const { cursor, ends, subscribed, deliverAll } = world();
+  const { cursor, ends, subscribed, deliverAll } = postingServer();
   const from = await cursor();
   const most = limits.mcpEvents.replay;
   for (let n = 0; n <= most; n++) await ends(n);
@@ -207,7 +207,7 @@ test('replay-ceiling-sets-truncated', async () => {
 });
 
 test('truncated-returns-fresh-cursor', async () => {
-  const { ends, polled } = world();
+  const { ends, polled } = postingServer();
   const { cursor, truncated } = (await polled({ cursor: 'of another server' })).result;
   await ends(1);
   const next = (await polled({ cursor })).result;
@@ -215,6 +215,6 @@ test('truncated-returns-fresh-cursor', async () => {
 });
 
 test('truncated-poll-never-an-error', async () => {
-  const { error, result } = await world().polled({ cursor: 'of another server' });
+  const { error, result } = await postingServer().polled({ cursor: 'of another server' });
   expect([error, result.truncated, result.events]).toEqual([undefined, true, []]);
 });

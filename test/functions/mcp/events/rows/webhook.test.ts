@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { limits } from '../../../../../functions/tasks/limits.ts';
 import { DAY, OWNER, START } from '../../../events/support.ts';
 import { SECRET, SEP, URL_ } from '../support.ts';
-import { tasksOf, world } from './world.ts';
+import { postingServer, tasksOf } from './posting-server.ts';
 
 const HOUR = 3_600_000;
 const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 1).toString('base64')}`;
-const codeOf = async (more: object, delivery: object) => (await world().subscribed(more, delivery)).error?.code;
+const codeOf = async (more: object, delivery: object) => (await postingServer().subscribed(more, delivery)).error?.code;
 /** For how long a wish is granted, in ms. */
-const grantOf = async (more: object) => Date.parse((await world().subscribed(more)).result.refreshBefore) - START;
+const grantOf = async (more: object) =>
+  Date.parse((await postingServer().subscribed(more)).result.refreshBefore) - START;
 
 test('subscribe-webhook-only', async () => {
   expect([await codeOf({}, { mode: 'push' }), await codeOf({}, { mode: 'poll' })]).toEqual([-32014, -32014]);
@@ -35,7 +36,7 @@ test('subscribe-url-non-https-rejected', async () => {
 });
 
 test('subscribe-auth-required', async () => {
-  const { server, call, subscription } = world();
+  const { server, call, subscription } = postingServer();
   Object.assign(server, { manifest: { ...server.manifest, auth: 'anonymous' } });
   for (const method of ['events/subscribe', 'events/unsubscribe']) {
     expect((await call(method, subscription())).error).toMatchObject({ code: -32012, message: 'Forbidden' });
@@ -43,14 +44,14 @@ test('subscribe-auth-required', async () => {
 });
 
 test('subscribe-key-composition', async () => {
-  const { subscribed } = world();
+  const { subscribed } = postingServer();
   const id = async (more: object) => (await subscribed(more)).result.id;
   const one = await id({ arguments: { tool: 'optional', status: 'failed' } });
   expect(await id({ arguments: { status: 'failed', tool: 'optional' } })).toBe(one);
 });
 
 test('subscribe-key-immutable', async () => {
-  const { subscribed, items } = world();
+  const { subscribed, items } = postingServer();
   const answers = [
     await subscribed(),
     await subscribed({ name: 'task.asks' }),
@@ -62,7 +63,7 @@ test('subscribe-key-immutable', async () => {
 });
 
 test('subscribe-idempotent-upsert', async () => {
-  const { subscribed, items, clock } = world();
+  const { subscribed, items, clock } = postingServer();
   const first = (await subscribed()).result;
   clock.now += HOUR;
   const { id, refreshBefore } = (await subscribed()).result;
@@ -71,12 +72,12 @@ test('subscribe-idempotent-upsert', async () => {
 });
 
 test('subscribe-id-derived', async () => {
-  const ids = [(await world().subscribed()).result.id, (await world().subscribed()).result.id];
+  const ids = [(await postingServer().subscribed()).result.id, (await postingServer().subscribed()).result.id];
   expect(ids).toEqual([expect.stringMatching(/^sub_[0-9a-f]{32}$/), ids[0]]);
 });
 
 test('subscribe-id-not-an-input', async () => {
-  const { call, subscribed, caller, store } = world();
+  const { call, subscribed, caller, store } = postingServer();
   const { id } = (await subscribed()).result;
   const other = { ...caller, key: 'owner#b' };
   for (const delivery of [{ url: id }, { url: URL_, id }]) {
@@ -86,7 +87,7 @@ test('subscribe-id-not-an-input', async () => {
 });
 
 test('subscribe-refresh-replaces-secret', async () => {
-  const { subscribed, ends, deliverAll } = world();
+  const { subscribed, ends, deliverAll } = postingServer();
   await subscribed();
   await subscribed({}, { secret: secretOf(40) });
   await ends(1);
@@ -94,7 +95,7 @@ test('subscribe-refresh-replaces-secret', async () => {
 });
 
 test('subscribe-refresh-reactivates', async () => {
-  const { subscribed, ends, deliverAll, receives } = world();
+  const { subscribed, ends, deliverAll, receives } = postingServer();
   await subscribed();
   receives.answer = { status: 500, body: '' };
   await ends(1);
@@ -103,21 +104,21 @@ test('subscribe-refresh-reactivates', async () => {
 });
 
 test('subscribe-response-cursor', async () => {
-  const { subscribed, ends, polled } = world();
+  const { subscribed, ends, polled } = postingServer();
   const { cursor } = (await subscribed()).result;
   await ends(1);
   expect((await polled({ cursor })).result.events).toHaveLength(1);
 });
 
 test('subscribe-response-truncated', async () => {
-  const { subscribed } = world();
+  const { subscribed } = postingServer();
   expect((await subscribed()).result.truncated).toBe(false);
   const { result } = await subscribed({ cursor: 'of another server' }, { url: `${URL_}b` });
   expect(result.truncated).toBe(true);
 });
 
 test('subscribe-cross-tenant-isolation', async () => {
-  const { subscribed, ends, deliverAll, caller } = world();
+  const { subscribed, ends, deliverAll, caller } = postingServer();
   const ids = [(await subscribed()).result.id, (await subscribed({}, {}, {}, { ...caller, key: 'owner#b' })).result.id];
   await ends(1);
   expect((await deliverAll()).map(({ subscriptionId }) => subscriptionId)).toEqual(ids.slice(0, 1));
@@ -142,7 +143,7 @@ test('ttl-null-only-when-requested', async () => {
 test('ttl-omitted-means-default', async () => expect(await grantOf({})).toBe(limits.mcpEvents.ttl.default));
 
 test('ttl-long-grant-retained', async () => {
-  const { subscribed, ends, deliverAll, clock } = world();
+  const { subscribed, ends, deliverAll, clock } = postingServer();
   await subscribed({ ttlMs: 14 * DAY });
   clock.now += 14 * DAY - 1;
   await ends(1, { at: clock.now });
@@ -150,7 +151,7 @@ test('ttl-long-grant-retained', async () => {
 });
 
 test('unsubscribe-by-key', async () => {
-  const { call, subscription, subscribed, ends, deliverAll } = world();
+  const { call, subscription, subscribed, ends, deliverAll } = postingServer();
   const wanted = { arguments: { tool: 'optional', status: 'failed' } };
   await subscribed(wanted);
   const { secret: _secret, ...delivery } = subscription().delivery;
@@ -161,7 +162,7 @@ test('unsubscribe-by-key', async () => {
 });
 
 test('unsubscribe-unknown-not-found', async () => {
-  const { call, subscription } = world();
+  const { call, subscription } = postingServer();
   // ChatGPT ends what may be gone: only a client that declares the extension hears of it (H-16).
   expect((await call('events/unsubscribe', subscription())).error).toBeUndefined();
   const { error } = await call('events/unsubscribe', subscription(), SEP);

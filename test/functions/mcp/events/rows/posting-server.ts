@@ -4,7 +4,7 @@ import { finished, OWNER } from '../../../events/support.ts';
 import { eventsServer } from '../support.ts';
 
 /** A server with MCP Events in memory, and what it posts. */
-export function world() {
+export function postingServer() {
   const server = eventsServer();
   const { call, subscription, queue, store, clock, writer } = server;
   const posts: SignedPost[] = [];
