@@ -16,7 +16,7 @@ import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
-import { firstUntold, summaryIn, type Tell } from './mcp-events.ts';
+import { firstUnpublished, type PublishEvent, summaryIn } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -33,7 +33,7 @@ export interface TaskEventsContext {
   readonly putEvents: PutEvents;
   readonly audit: Audit;
   /** @default the server has no MCP Events */
-  readonly tell?: Tell | undefined;
+  readonly publishEvent?: PublishEvent | undefined;
   /** The tools whose events have a summary. @default none */
   readonly summarized?: ReadonlySet<string>;
   /** @default the server publishes no links */
@@ -69,13 +69,13 @@ export async function publish(
     context,
   );
   const refused = (await firstFailure(entries, context)) ?? unread;
-  const { tell, summarized = new Set() } = context;
+  const { publishEvent, summarized = new Set() } = context;
   const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
     changes,
     summary: dynamodb?.NewImage && summaryIn(dynamodb.NewImage, summarized),
   }));
-  const untold = (tell && (await firstUntold(published, tell))) ?? refused;
-  const failed = firstYoung(Records, untold, context);
+  const unpublished = (publishEvent && (await firstUnpublished(published, publishEvent))) ?? refused;
+  const failed = firstYoung(Records, unpublished, context);
   for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
       context.audit(change.action, change.facts);
@@ -200,7 +200,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       invoke ??= (await import('#mcp-task-server/lambda')).eventInvoker({ requestTimeout: 3_000, attempts: 3 });
       await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
-    tell: env.EVENTS_QUEUE_URL === undefined ? undefined : createTell(env, env.EVENTS_QUEUE_URL),
+    publishEvent: env.EVENTS_QUEUE_URL === undefined ? undefined : createPublishEvent(env, env.EVENTS_QUEUE_URL),
     summarized: new Set(list(env, 'EVENT_SUMMARIES')),
     links: env.LINKS_URL === undefined ? undefined : createLinks(env, env.LINKS_URL),
     audit: printAudit,
@@ -214,7 +214,7 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
   return { url, publishes: linkPublisher(db, variable(env, 'TASKS_TABLE')) };
 }
 
-function createTell(env: NodeJS.ProcessEnv, queue: string): Tell {
+function createPublishEvent(env: NodeJS.ProcessEnv, queue: string): PublishEvent {
   const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
   const kept = Number(variable(env, 'EVENTS_KEPT'));
   let send: SendFifo | undefined;

@@ -7,7 +7,7 @@ import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 
 /** Puts an event into the log of its owner, and its messages into the queue of deliveries. */
-export type Tell = (owner: string, facts: EventFacts, summary: string | undefined) => Promise<unknown>;
+export type PublishEvent = (owner: string, facts: EventFacts, summary: string | undefined) => Promise<unknown>;
 
 /** What a record of the stream publishes. */
 export interface Published {
@@ -24,11 +24,14 @@ export function summaryIn({ tool, status, ...image }: Image, tools: ReadonlySet<
 }
 
 /**
- * Tells of the changes of records, each owner's in their order. Returns the index of the first record with a change that it
- * could not tell: this one and all later ones come again.
+ * Publishes the MCP events of records, each owner's in their order. Returns the index of the first record with one that is not
+ * published: this record and all later ones come again.
  */
-export async function firstUntold(records: readonly Published[], tell: Tell): Promise<number | undefined> {
-  const told = records.flatMap(({ changes, summary }, index) =>
+export async function firstUnpublished(
+  records: readonly Published[],
+  publishEvent: PublishEvent,
+): Promise<number | undefined> {
+  const all = records.flatMap(({ changes, summary }, index) =>
     changes.flatMap(({ task, moved }) => {
       // Only a verified caller can have subscribed.
       const facts = moved && task.owner.startsWith('owner#') ? factsOf(task, moved.to) : undefined;
@@ -36,10 +39,10 @@ export async function firstUntold(records: readonly Published[], tell: Tell): Pr
     }),
   );
   const failed = await Promise.all(
-    [...Map.groupBy(told, ({ owner }) => owner)].map(async ([owner, events]) => {
+    [...Map.groupBy(all, ({ owner }) => owner)].map(async ([owner, events]) => {
       for (const { facts, summary, index } of events) {
         try {
-          await tell(owner, facts, summary);
+          await publishEvent(owner, facts, summary);
         } catch (error) {
           logEvent('mcp_event_failed', errorFacts(error));
           return index;

@@ -11,22 +11,22 @@ afterEach(() => vi.restoreAllMocks());
 const question = { inputRequests: { ok: { method: 'elicitation/create', params: { message: SECRET } } } };
 const asking = askFirst(fresh, JSON.stringify(question), JSON.stringify({ secret: SECRET }), T0 + 5);
 
-async function told(
+async function eventsOf(
   writes: Parameters<typeof published>[0],
   fails: (facts: EventFacts) => boolean = () => false,
   putEvents?: Parameters<typeof published>[1],
   summarized?: readonly string[],
 ) {
   const all: (EventFacts & { owner: string; summary: string | undefined })[] = [];
-  const tell = async (owner: string, facts: EventFacts, summary: string | undefined) => {
+  const publishEvent = async (owner: string, facts: EventFacts, summary: string | undefined) => {
     if (fails(facts)) throw new Error('no');
     all.push({ ...facts, owner, summary });
   };
-  return { ...(await published(writes, putEvents, 0, true, tell, summarized)), all };
+  return { ...(await published(writes, putEvents, 0, true, publishEvent, summarized)), all };
 }
 
 test('an end and a question become events, without what a client or a tool wrote', async () => {
-  const { all } = await told([
+  const { all } = await eventsOf([
     [undefined, { ...fresh, scopes: ['ops'] }],
     change({ ...fresh, scopes: ['ops'] }, asking),
     change(fresh, cancel(T0 + 9)),
@@ -43,7 +43,7 @@ test('an end and a question become events, without what a client or a tool wrote
 test('events of a tool with eventSummary have one, and nothing else that is published has (H-20)', async () => {
   const done = finish(fresh, { text: JSON.stringify(SECRET), asks: false, isError: false }, undefined, T0 + 9);
   const writes = [change(fresh, asking), change({ ...fresh, tool: 'quiet' }, asking), change(fresh, done)];
-  const { all, text } = await told(writes, undefined, undefined, ['other', 'echo']);
+  const { all, text } = await eventsOf(writes, undefined, undefined, ['other', 'echo']);
   expect(all.map(({ tool, summary }) => [tool, summary])).toEqual([
     ['echo', SECRET],
     ['quiet', undefined],
@@ -54,7 +54,7 @@ test('events of a tool with eventSummary have one, and nothing else that is publ
 
 test('the same change has the same event id each time, and another change another one', async () => {
   const writes = [change(fresh, cancel(T0 + 9)), change({ ...fresh, taskId: 'u' }, cancel(T0 + 9))];
-  const ids = async () => (await told(writes)).all.map(({ eventId }) => eventId);
+  const ids = async () => (await eventsOf(writes)).all.map(({ eventId }) => eventId);
   const first = await ids();
   expect(await ids()).toEqual(first);
   expect(new Set(first).size).toBe(2);
@@ -62,14 +62,14 @@ test('the same change has the same event id each time, and another change anothe
 
 test('the tasks of an anonymous caller have no events: no client can have subscribed', async () => {
   const anonymous = ['task#t', 'session#s'].map((owner) => change({ ...fresh, owner }, cancel(T0 + 9)));
-  expect((await told(anonymous)).all).toEqual([]);
+  expect((await eventsOf(anonymous)).all).toEqual([]);
 });
 
 test('what could not be published comes again, with all after it; other owners do not wait', async () => {
   const line = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const task = (taskId: string, owner = 'owner#ann') => change({ ...fresh, taskId, owner }, cancel(T0 + 9));
   const writes = [task('a'), task('b'), task('c', 'owner#bob'), task('d')];
-  const { all, failures, audit } = await told(writes, ({ taskId }) => taskId === 'b');
+  const { all, failures, audit } = await eventsOf(writes, ({ taskId }) => taskId === 'b');
   expect(all.map(({ taskId }) => taskId).sort()).toEqual(['a', 'c']);
   expect(failures).toEqual(['2']);
   expect(audit.map(({ taskId }) => taskId)).toEqual(['a']);
@@ -78,7 +78,7 @@ test('what could not be published comes again, with all after it; other owners d
 
 test('a change whose Task Status Change was refused has its event when it comes again', async () => {
   const writes = [change(fresh, cancel(T0 + 9)), change({ ...fresh, taskId: 'u' }, cancel(T0 + 9))];
-  const { all, failures } = await told(writes, undefined, async (some) => some.map((_one, index) => index === 0));
+  const { all, failures } = await eventsOf(writes, undefined, async (some) => some.map((_one, index) => index === 0));
   expect(all.map(({ taskId }) => taskId)).toEqual(['t']);
   expect(failures).toEqual(['2']);
 });

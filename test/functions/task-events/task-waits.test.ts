@@ -36,13 +36,13 @@ async function linked(
   };
   const { entries, details, ...rest } = await published(writes, putEvents, 0, true, undefined, [], links);
   const types = entries.map((entry) => (entry as { DetailType: string }).DetailType);
-  return { ...rest, entries, types, told: details.filter((_detail, n) => types[n] === 'Task Waits') };
+  return { ...rest, entries, types, links: details.filter((_detail, n) => types[n] === 'Task Waits') };
 }
 
 test('a link is published with its URL, after the change of the status', async () => {
-  const { types, told, entries } = await linked([waits({ approval: link })]);
+  const { types, links, entries } = await linked([waits({ approval: link })]);
   expect(types).toEqual(['Task Status Change', 'Task Waits']);
-  expect(told).toEqual([
+  expect(links).toEqual([
     {
       version: '1',
       id: `t/${T0}/r1/waiting/approval`,
@@ -59,18 +59,19 @@ test('a link is published with its URL, after the change of the status', async (
 });
 
 test('also beside a question to the client; an anonymous task names no owner', async () => {
-  const { told } = await linked([
+  const { links } = await linked([
     waits({ approval: link }, { status: 'input_required', asked: '{}' }, { ...working, owner: 'task#t' }),
   ]);
-  expect(told).toMatchObject([{ id: `t/${T0}/r1/input_required/approval`, wait: 'approval' }]);
-  expect(told[0]).not.toHaveProperty('owner');
+  expect(links).toMatchObject([{ id: `t/${T0}/r1/input_required/approval`, wait: 'approval' }]);
+  expect(links[0]).not.toHaveProperty('owner');
 });
 
 test('each link is published once, however many rounds wait for it, or deliveries come', async () => {
   const notes = new Map<string, string>();
   const first = waits({ a: link });
   const second = waits({ a: link, b: link }, { round: 2 }, { ...working, round: 2 });
-  const ids = async (...writes: Parameters<typeof linked>[0]) => (await linked(writes, notes)).told.map(({ id }) => id);
+  const ids = async (...writes: Parameters<typeof linked>[0]) =>
+    (await linked(writes, notes)).links.map(({ id }) => id);
   expect(await ids(first)).toEqual([`t/${T0}/r1/waiting/a`]);
   expect(await ids(second)).toEqual([`t/${T0}/r2/waiting/b`]);
   // The same change again is the same event.
@@ -87,7 +88,7 @@ test.each<[string, Parameters<typeof linked>[0][number]]>([
     [waits({ a: link })[1], { ...waits({ a: link })[1], signalled: ['b'], updatedAt: T0 + 9 }],
   ],
 ])('%s is not published', async (_what, write) => {
-  expect((await linked([write])).told).toEqual([]);
+  expect((await linked([write])).links).toEqual([]);
 });
 
 test('without the prop no link is published, and the key of a task never', async () => {
@@ -107,7 +108,7 @@ test('a link that cannot be noted comes again, with all after it, and nothing be
 test('a link that EventBridge refuses comes again, under the same id', async () => {
   const notes = new Map<string, string>();
   const refuse = async (some: readonly object[]) => some.map((_entry, n) => n > 0);
-  const { failures, told } = await linked([waits({ a: link })], notes, refuse);
-  expect([failures, told]).toEqual([['1'], []]);
-  expect((await linked([waits({ a: link })], notes)).told).toMatchObject([{ id: `t/${T0}/r1/waiting/a` }]);
+  const { failures, links } = await linked([waits({ a: link })], notes, refuse);
+  expect([failures, links]).toEqual([['1'], []]);
+  expect((await linked([waits({ a: link })], notes)).links).toMatchObject([{ id: `t/${T0}/r1/waiting/a` }]);
 });

@@ -38,7 +38,7 @@ export function taskView(answer, local, acts, { payload, logs }) {
     ${logsView(logs)}
     ${facts(story, now)}
     ${events(story)}
-    ${told(story, now)}
+    ${subscriptions(story, now)}
     ${runs(story, local)}`;
 }
 
@@ -133,7 +133,7 @@ const events = ({ happened }) => html`<section aria-labelledby="events-head">
 </section>`;
 
 /** @param {Story} story @param {number} now */
-function told({ deliveries = [], unreadEvents }, now) {
+function subscriptions({ deliveries = [], unreadEvents }, now) {
   if (deliveries.length === 0 && !unreadEvents) return null;
   const rows = table(
     'Subscriptions',
@@ -144,8 +144,8 @@ function told({ deliveries = [], unreadEvents }, now) {
       state === 'fails' ? `fails for ${span(now - failedSince)}: ${lastError}` : state,
     ]),
   );
-  return html`<section aria-labelledby="told-head">
-    <h2 id="told-head">Subscriptions</h2>
+  return html`<section aria-labelledby="subscriptions-head">
+    <h2 id="subscriptions-head">Subscriptions</h2>
     ${deliveries.length === 0 ? null : rows}
     ${unreadEvents ? html`<p>Only the newest 500 entries of the log of its owner were read.</p>` : null}
   </section>`;
