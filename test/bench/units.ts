@@ -10,10 +10,10 @@ const OPEN_TASKS = 100;
 
 const setup = await startUnits(OPEN_TASKS);
 try {
-  const rows = [...(await measureUnits(setup, OPEN_TASKS)), ...(await measureSteps(setup, [10, 100, 1_000]))];
+  const rows = [...(await measureUnits(setup, OPEN_TASKS)), ...(await measureSteps(setup, [10, 100, 1_000, 10_000]))];
   console.log('| request | state | read units | write units | of indexes |\n| --- | --- | --- | --- | --- |');
   for (const { request, state, read, write, index } of rows) {
-    console.log(`| ${request} | ${state} | ${Number.isNaN(read) ? '' : read} | ${write} | ${index} |`);
+    console.log(`| ${request} | ${state} | ${read} | ${write} | ${index} |`);
   }
 } finally {
   await setup.stop();

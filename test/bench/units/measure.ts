@@ -12,13 +12,7 @@ export interface Row extends Units {
 const KEY = 'mcp-task-server/idempotencyKey';
 const LARGE = 100_000;
 const PAGE = 50;
-/** As many steps as a task may have. */
-const { entries: MOST_STEPS } = limits.journal;
-
-/**
- * What a task pays for its steps, each with a result of 100 bytes, and by computation for as many as it may have. All reads
- * are by the heartbeat, one a second.
- */
+/** What a task pays for its steps, each with a result of 100 bytes. All reads are by the heartbeat, one a second. */
 export async function measureSteps({ cloud, token }: UnitsSetup, counts: readonly number[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const steps of counts) {
@@ -29,13 +23,7 @@ export async function measureSteps({ cloud, token }: UnitsSetup, counts: readonl
     await succeeded(cloud, taskId);
     rows.push({ request: 'the run of a tool in steps', state: `${steps} steps`, ...unitsSince(cloud, mark, 'steps') });
   }
-  const { write, index } = rows.at(-1) ?? { write: Number.NaN, index: Number.NaN };
-  const times = MOST_STEPS / (counts.at(-1) ?? 1);
-  const state = `${MOST_STEPS} steps, by computation`;
-  return [
-    ...rows,
-    { request: 'the run of a tool in steps', state, read: Number.NaN, write: write * times, index: index * times },
-  ];
+  return rows;
 }
 
 async function succeeded(cloud: UnitsSetup['cloud'], taskId: string): Promise<void> {

@@ -10,7 +10,7 @@ const inputSchema = {
 export const handler = defineTool(
   { description: 'd', inputSchema, taskSupport: 'required' },
   async ({ steps }, task) => {
-    for (let n = 0; n < steps; n++) await task.step(`step ${n}`, () => 'x'.repeat(100));
+    await task.map('step', Array(steps).fill('x'), (letter: string) => letter.repeat(100), { concurrency: 20 });
     return { steps };
   },
 );
