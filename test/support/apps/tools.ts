@@ -99,16 +99,21 @@ const chargeAndWait = defineTool(
     description: 'd',
     inputSchema: {
       type: 'object',
-      properties: { file: { type: 'string' }, nap: { type: 'integer' }, seconds: { type: 'integer' } },
+      properties: {
+        file: { type: 'string' },
+        ...{ nap: { type: 'integer' }, polls: { type: 'integer' }, seconds: { type: 'integer' } },
+      },
     },
   },
-  async ({ file = '', nap = 0, seconds = 0 }, task) => {
+  async ({ file = '', nap = 0, polls = 0, seconds = 0 }, task) => {
     const form = elicitForm('Charge?', { name: { type: 'string' } });
     const approval = await task.link('approval', form, { within: { seconds } });
     const paid = await task.webhook('paid', { within: { seconds } });
     const urls = JSON.stringify({ taskId: task.id, approval: approval.url, paid: paid.url });
     await task.step('give away', () => appendFile(`${file}.urls`, `${urls}\n`));
-    await task.sleep('nap', { seconds: nap });
+    const times = { every: { seconds: nap }, within: { seconds: 2 * nap } };
+    if (polls === 1) await task.until('nap', () => isSecondLook(`${file}.looks`), times);
+    else await task.sleep('nap', { seconds: nap });
     const charged = await task.step('charge', () => charge(file), { atMostOnce: true }).catch(interrupted);
     const both = [approval.answer(), paid.received()] as const;
     const first = await Promise.race([both[0].then(() => 'approval'), both[1].then(() => 'paid')]);
@@ -118,6 +123,12 @@ const chargeAndWait = defineTool(
     return { charged, said, sent };
   },
 );
+
+async function isSecondLook(file: string): Promise<boolean> {
+  const isSecond = existsSync(file);
+  await appendFile(file, 'looked\n');
+  return isSecond;
+}
 
 async function charge(file: string): Promise<boolean> {
   await appendFile(file, 'charged\n');

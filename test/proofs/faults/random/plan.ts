@@ -182,11 +182,16 @@ function waiting(seed: number): PlannedTask {
   const upTo = (most: number) => Math.floor(random.number() * (most + 1));
   const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
   const answers = pick(['at once', 'at once', 'twice at once', 'twice at once', 'late', 'never'] as const);
+  const polls = createRandom(`polls ${seed}`).number() < 0.5 ? 0 : 1;
   return {
     ...{ number: TASKS + OTHERS, tool: 'charge_and_wait', era: pick(['modern', 'legacy']), way: 'task', answers },
     ...{
       afterMs: upTo(PERIOD),
-      args: { nap: pick([0, 20, 50]), seconds: answers === 'never' ? 50 : pick([20, 50, 600]) },
+      args: {
+        polls,
+        nap: Math.max(pick([0, 20, 50]), 20 * polls),
+        seconds: answers === 'never' ? 50 : pick([20, 50, 600]),
+      },
     },
     ...{ keyed: upTo(1) === 0, cancelAfterMs: upTo(5) === 0 ? upTo(PERIOD) : undefined },
     apart: upTo(1) === 0,

@@ -157,15 +157,6 @@ async function settle(
       await control.quiet();
     }
   };
-  /** What was lost on Express starts again once it is probably over; of a round that begins now the same holds. */
-  const restart = async () => {
-    for (let sweeps = 0; sweeps < EXPRESS_SWEEPS; sweeps++) {
-      clock.advance(ENGINES.express.dead + MINUTE);
-      await control.sweep();
-      await control.quiet();
-      await goOn();
-    }
-  };
   const overslept: TaskRecord[] = [];
   const passMinute = async () => {
     clock.advance(MINUTE + 1_000);
@@ -177,13 +168,30 @@ async function settle(
     overslept.push(...(await openTasks()).filter(isLate));
     await goOn();
   };
+  const passWaits = async () => {
+    for (let wait = 0; wait < WAITS && (await openTasks()).some(isWaiting); wait++) await passMinute();
+  };
+  /**
+   * What was lost on Express starts again once it is probably over; of a round that begins now the same holds. Then it may wait, and
+   * has no time for that after the last of these sweeps.
+   */
+  const restart = async () => {
+    const from = clock.now();
+    for (let sweeps = 1; sweeps <= EXPRESS_SWEEPS; sweeps++) {
+      clock.advance(Math.max(0, from + sweeps * (ENGINES.express.dead + MINUTE) - clock.now()));
+      await control.sweep();
+      await control.quiet();
+      await goOn();
+      await passWaits();
+    }
+  };
   await control.quiet();
   await goOn();
   await passMinute();
   await operators.rerunFailed(since);
   await control.quiet();
   await goOn();
-  for (let wait = 0; wait < WAITS && (await openTasks()).some(isWaiting); wait++) await passMinute();
+  await passWaits();
   if (isExpressApp()) await restart();
   const open = await openTasks();
   const late = overslept.map(

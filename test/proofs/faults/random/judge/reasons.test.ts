@@ -147,6 +147,10 @@ test('a tool refuses a wait only if a fault made its first run too late for it',
   expect(isTooLateToWait({ ...nap, write: write(281_000) }, struck)).toBe(true);
   expect(isTooLateToWait(nap, struck)).toBe(false);
   expect(isTooLateToWait({ ...nap, write: write(281_000), given: false }, struck)).toBe(false);
+  const polling = { ...task, args: { ...task.args, polls: 1 } };
+  const polls = { ...nap, task: polling, text: refused("Wait 'nap'"), write: write(261_000) };
+  expect(isTooLateToWait(polls, struck)).toBe(true);
+  expect(isTooLateToWait({ ...polls, write: write(259_000) }, struck)).toBe(false);
 });
 
 const NAME = '3f1c9a52-7d0e-4b6a-9c11-0a5e8d2f4b10';

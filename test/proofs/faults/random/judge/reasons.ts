@@ -103,7 +103,7 @@ export interface Refusal extends Pick<Failure, 'record' | 'write'> {
 }
 
 const REFUSED =
-  /^(Link 'approval'|Webhook 'paid'|Sleep 'nap') ends after the deadline of its task, (\S+): give the tool/;
+  /^(Link 'approval'|Webhook 'paid'|(?:Sleep|Wait) 'nap') ends after the deadline of its task, (\S+): give the tool/;
 
 /**
  * Whether `charge_and_wait` had to refuse a wait: the first run that came to it was so late that it would end past the deadline.
@@ -111,9 +111,9 @@ const REFUSED =
  */
 export function isTooLateToWait({ record, write, task, text = '', given }: Refusal, around: Around): boolean {
   const [, wait, deadline] = REFUSED.exec(text) ?? [];
-  const isNap = wait === "Sleep 'nap'";
-  const { nap = 0, seconds = 0 } = task.args;
-  const ends = write.at + (isNap ? nap : seconds) * 1_000;
+  const isNap = wait?.endsWith("'nap'") === true;
+  const { nap = 0, polls = 0, seconds = 0 } = task.args;
+  const ends = write.at + (isNap ? nap * (1 + polls) : seconds) * 1_000;
   const { strikes, moves } = around;
   const wasLate = moves.length > 0 || strikes.some((strike) => isDeath(strike) || strike.taskId === record.taskId);
   return (
