@@ -135,8 +135,9 @@ export async function poll(
   url: string,
   taskId: string,
   until: (task: Answer['body']) => boolean,
+  pauseMs = 50,
 ): Promise<Answer['body']> {
-  for (const started = Date.now(); ; await sleep(50)) {
+  for (const started = Date.now(); ; await sleep(pauseMs)) {
     const { body } = await modernRequest(url, 'tasks/get', { taskId });
     const busy = body.error?.data?.reason === 'Unavailable';
     if (!busy && (body.error !== undefined || until(body.result))) return body.result ?? body;
