@@ -26,7 +26,7 @@ const STORE = ['store', 'open-task-slots', 'stream-count', 'progress-item', 'due
 const TOKENS = 'bounded-validation|http/cors|identity/*';
 const PARTS =
   'http/http|protocol/{call-params,capabilities,aws-outage}|read/results|stream/input-required|wire/poll-interval';
-/** All tests of tools but those of `functions/tool/testing`, which run whole state machines. */
+/** All tests of tools, without `functions/tool/testing`, which runs whole state machines. */
 const toolTests = ['test/functions/tool/*.test.ts', 'test/functions/tool/{journal,waits,files}/*.test.ts'];
 /** Files of the endpoint that have their own tests. */
 const named = (names: string) => {
