@@ -70,3 +70,24 @@ test('a signal that loses 25 races with other writers gives up, and says so', as
   await expect(sending).rejects.toMatchObject({ message: 'The task is changing too fast: try again' });
   expect(slept).toHaveLength(25);
 });
+
+test('a signal for a task past its ttl, before its deadline, changes nothing', async () => {
+  const { context, did } = serverWith(waiting, T0 + 120_000);
+  const receiving = { name: 'a', until, signal: (at: number) => ({ body: 1, at }), sleep: async () => {} };
+  const read = async (): Promise<TaskRecord> => ({ ...waiting, ttl: 60_000 });
+  expect(await receiveSignal({ ...receiving, read }, context)).toMatchObject({ outcome: 'over' });
+  expect(did).toEqual([]);
+});
+
+test('a signal is not stored while S3 is out of reach: its sender may try again', async () => {
+  const { arguments: _, ...rest } = waiting;
+  const record: TaskRecord = { ...rest, inputRef: 'a.1' };
+  const { context, did, objects } = serverWith(record, T0);
+  objects.state.down = 'SlowDown';
+  const where: unknown[] = [];
+  const log = (event: string, facts: Readonly<Record<string, unknown>>) => void where.push([event, facts.where]);
+  const receiving = { name: 'a', until, signal: (at: number) => ({ body: 1, at }), sleep: async () => {} };
+  const sending = receiveSignal({ ...receiving, read: async () => record }, { ...context, log });
+  await expect(sending).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+  expect([did, where]).toEqual([[], [['unexpected_error', 'reading input']]]);
+});
