@@ -50,6 +50,19 @@ test('attempts go on for 14 days at growing distances: seconds first, then 15 mi
   expect(written.at(-1)).toEqual(['given up', 'p1']);
 });
 
+test('a refused attempt says how long its subscription has failed; one that is taken says 0', async () => {
+  const { state, attempts, receive } = createDelivery(unheld);
+  state.now = T0 + 10 * MINUTE;
+  state.answer = { error: 'timeout' };
+  await receive();
+  state.subscription = { ...subscription, failedSince: T0 + MINUTE };
+  await receive();
+  state.answer = { status: 204, body: '' };
+  await receive();
+  expect(attempts.map(({ failing }) => failing)).toEqual([0, 9 * MINUTE, 0]);
+  expect(attempts[2]).not.toHaveProperty('error');
+});
+
 test.each([410, 413])('after %i the event is given up, and the next one is sent', async (status) => {
   const { state, posts, written, attempts, receive } = createDelivery(unheld);
   state.answer = { status, body: '' };
