@@ -3,6 +3,7 @@ import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { Unavailable } from '../tasks/errors.ts';
 import {
   type EventItems,
+  type LogHead,
   type PlacedEntry,
   positionText,
   type StoredSubscription,
@@ -61,15 +62,16 @@ export function chain({ items, send, now }: ChainContext): Chain {
     }
   }
 
-  /** In order. The entry at the end of the log may have its position only. */
+  /** In order. The entries at the end of the log may have their positions only. */
   async function entriesAfter(owner: string, after: number, most: number): Promise<readonly PlacedEntry[]> {
     const entries = await items.entries(owner, after, most);
     if (entries.length > 0) return entries;
-    const { last, pending } = (await items.head(owner)) ?? { last: after };
-    if (pending === undefined || last <= after) return [];
-    // It may have come into the log meanwhile, and others behind it.
+    const head = await items.head(owner);
+    const pending = head === undefined ? [] : placed(head).filter(({ position }) => position > after);
+    if (pending.length === 0) return [];
+    // They may have come into the log meanwhile, and others behind them.
     const later = await items.entries(owner, after, most);
-    return later.length > 0 ? later : [{ ...pending, position: last }];
+    return later.length > 0 ? later : pending;
   }
 
   async function sendAll(messages: readonly FifoMessage[]): Promise<void> {
@@ -89,6 +91,10 @@ export function chain({ items, send, now }: ChainContext): Chain {
     sendAll,
   };
 }
+
+/** The pending entries of a head, with their positions. */
+export const placed = ({ last, pending = [] }: Pick<LogHead, 'last' | 'pending'>): readonly PlacedEntry[] =>
+  pending.map((entry, index) => ({ ...entry, position: last - pending.length + 1 + index }));
 
 const isBehind = ({ deliveredTo, lastMatched }: StoredSubscription): boolean => deliveredTo < lastMatched;
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { FifoMessage } from '../tasks/aws/sqs.ts';
 import { DAY, limits } from '../tasks/limits.ts';
 import {
   type EventFacts,
@@ -9,19 +10,23 @@ import {
   type StoredSubscription,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
-import { type Chain, type ChainContext, chain, LogBusy, messageOf } from './chain.ts';
+import { type Chain, type ChainContext, chain, LogBusy, messageOf, placed } from './chain.ts';
 import { type Filter, matches } from './match.ts';
 
 /**
- * The log of an owner's events. An entry first gets its position, in the head of the log; then each subscription that it is for notes
- * that, and gets a message if none is under way (`chain.ts`); then the entry goes into the log. No entry gets a position before all this is
- * done for the entry before it: the next writer completes it. So positions have no gaps, a reader of the log has read all up to the
- * last entry that it sees, and a subscription gets its events in the order of the log, however many write at once or die
- * between two steps.
+ * The log of an owner's events. Some entries first get their positions, in the head of the log; then each subscription that they are
+ * for notes that, and gets a message if none is under way (`chain.ts`); then the entries go into the log, in their order. No other entry
+ * gets a position before all this is done for them: the next writer completes it. So positions have no gaps, a reader of the log has
+ * read all up to the last entry that it sees, and a subscription gets its events in the order of the log, however many write at
+ * once or die between two steps.
  */
 export interface EventLog {
-  /** Undefined if nothing of the owner listens, or ever did. */
-  append(owner: string, entry: LogEntry): Promise<number | undefined>;
+  /**
+   * Returns the position of the last one. Undefined if nothing of the owner listens, or ever did.
+   *
+   * @param entries a start, or up to `limits.mcpEvents.together` events. Together they cost each subscription one write
+   */
+  append(owner: string, ...entries: LogEntry[]): Promise<number | undefined>;
   /** The head of the log, which is made if there is none. From then on, events of the owner are kept. */
   begin(owner: string): Promise<LogHead>;
   /** As many entries after a position, in order. Makes the log if there is none. */
@@ -45,7 +50,7 @@ export interface LogContext extends ChainContext {
   readonly kept: number;
 }
 
-/** Each attempt finishes an entry of another writer. With the pauses these are enough for a hundred that begin at once. */
+/** Each attempt finishes the entries of another writer. With the pauses these are enough for a hundred that begin at once. */
 const ATTEMPTS = 20;
 /** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
 const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
@@ -64,67 +69,86 @@ export function eventLog(context: LogContext): EventLog {
   const kept = Math.max(context.kept, LEAST_KEPT);
   const expiry = (at: number, times = 1) => Math.ceil((at + times * kept) / 1_000);
 
-  async function append(owner: string, entry: LogEntry): Promise<number | undefined> {
-    const isStart = entry.start !== undefined;
+  async function append(owner: string, ...entries: LogEntry[]): Promise<number | undefined> {
+    const isStart = entries[0]?.start !== undefined;
     // When the last entry was first seen. The clock of its writer may be ahead.
     let seen = { last: 0, at: 0 };
     for (let attempt = 0; attempt < (isStart ? START.attempts : ATTEMPTS); attempt++) {
       const head = await settled(owner);
       if (head === undefined) return undefined;
-      const { last, recent, pending: latest } = head;
+      const { last, recent } = head;
+      const latest = head.pending?.at(-1);
       if (seen.last !== last) seen = { last, at: now() };
       if (isStart && latest?.start !== undefined && now() < Math.min(latest.at, seen.at) + START.apart) {
         await pause(START.pause);
         continue;
       }
-      const name = isStart ? '' : shortName(entry.event);
-      const before = name === '' ? -1 : recent.indexOf(name);
-      if (before !== -1) return last - before;
-      const pending = isStart ? { ...entry, at: now() } : entry;
+      const pending = isStart ? entries.map((one) => ({ ...one, at: now() })) : entries.filter(isNew(recent));
+      if (pending.length === 0) return last - recent.indexOf(nameOf(entries.at(-1)));
+      const names = pending.map(nameOf).reverse();
       const next = {
-        last: last + 1,
+        last: last + pending.length,
         pending,
-        recent: [name, ...recent].slice(0, limits.mcpEvents.recent),
+        recent: [...names, ...recent].slice(0, limits.mcpEvents.recent - 1 + pending.length),
         expiresAt: expiry(now(), KEPT_HEADS),
       };
       if (await items.advance(owner, last, next)) {
-        await settle(owner, next.last, pending);
-        return next.last;
+        await settle(owner, placed(next));
+        return next.last - Math.max(0, names.indexOf(nameOf(entries.at(-1))));
       }
       await pause(isStart ? START.pause : longestPause(attempt));
     }
     throw new LogBusy('Other entries of this owner came first');
   }
 
-  /** The head, once all is done for its entry, also if its writer has died. */
+  /** The head, once all is done for its entries, also if their writer has died. */
   async function settled(owner: string): Promise<LogHead | undefined> {
     const head = await items.head(owner);
     if (head?.pending === undefined || (await items.entry(owner, head.last)) !== undefined) return head;
-    await settle(owner, head.last, head.pending);
+    await settle(owner, placed(head));
     return head;
   }
 
-  /** Completes an entry. Two writers may do so at once: both write the same. */
-  async function settle(owner: string, position: number, entry: LogEntry): Promise<void> {
-    if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
-    else if (entry.event !== undefined) await fanOut(owner, positionText(position), entry.event);
-    await items.putEntry(owner, position, entry, expiry(entry.at));
+  /** Two may do this for the same entries: what one has noted, the other finds, and the entries are the same. */
+  async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
+    await fanOut(owner, entries);
+    for (const { position, ...entry } of entries) {
+      if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
+      // One after the other: a reader takes an entry as a sign that all before it are there.
+      await items.putEntry(owner, position, entry, expiry(entry.at));
+    }
   }
 
-  async function fanOut(owner: string, position: string, facts: EventFacts): Promise<void> {
-    const subscriptions = (await items.matched(owner)).filter(
-      ({ started, startEvent, refreshBefore, ...one }) =>
-        started !== undefined && startEvent !== facts.eventId && refreshBefore > now() && matches(facts, one),
+  async function fanOut(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
+    const events = entries.flatMap(({ event, start: begun, position }) =>
+      event === undefined || begun !== undefined ? [] : [{ event, position: positionText(position) }],
     );
-    for (let from = 0; from < subscriptions.length; from += BATCH) {
-      const some = await Promise.all(
-        subscriptions.slice(from, from + BATCH).map((one) => items.match(owner, one, position)),
-      );
-      const live = some.filter((one) => one !== undefined);
-      const first = live.filter((one) => isFirst(one, position));
-      await sendAll(first.map((one) => messageOf(owner, one, facts.eventId, position)));
-      for (const one of live) if (!first.includes(one)) await revive(owner, one);
-    }
+    if (events.length === 0) return;
+    const matched = (await items.matched(owner)).flatMap((one) => {
+      const { started, startEvent, refreshBefore } = one;
+      if (started === undefined || refreshBefore <= now()) return [];
+      const its = events.filter(({ event }) => startEvent !== event.eventId && matches(event, one));
+      const last = its.at(-1);
+      return last === undefined ? [] : [{ one, its, last: last.position }];
+    });
+    const batches = Array.from({ length: Math.ceil(matched.length / BATCH) }, (_, batch) =>
+      matched.slice(batch * BATCH, (batch + 1) * BATCH),
+    );
+    await Promise.all(
+      batches.map(async (batch) => {
+        const messages: FifoMessage[] = [];
+        await Promise.all(
+          batch.map(async ({ one, its, last }) => {
+            const live = await items.match(owner, one, last);
+            if (live === undefined) return;
+            const next = isFirst(live, last) && its.find(({ position }) => position > live.deliveredTo);
+            if (next) messages.push(messageOf(owner, live, next.event.eventId, next.position));
+            else await revive(owner, live);
+          }),
+        );
+        await sendAll(messages);
+      }),
+    );
   }
 
   /** Sends the first message for what the subscription missed, and makes it one that gets each later entry. */
@@ -202,21 +226,25 @@ export function eventLog(context: LogContext): EventLog {
       if (first !== undefined) {
         return { entries, after: first.position - 1, truncated: first.position > position + 1 };
       }
-      const { last, pending } = await begin(owner);
-      // The last entry has a position, but its messages are not sent yet: it will be read later.
-      const end = pending !== undefined && pending.at + kept > now() ? last - 1 : last;
-      const isKnown = position === end || position === last;
+      const { last, pending = [] } = await begin(owner);
+      // The last entries have positions, but their messages are not sent yet: they will be read later.
+      const end = last - pending.filter(({ at }) => at + kept > now()).length;
+      const isKnown = position >= end && position <= last;
       return { entries, after: isKnown ? position : end, truncated: !isKnown };
     },
   };
 }
 
-/** Sixty bits of the id, so that the head stays below 1 KB, which costs one write unit. */
-const shortName = (event: EventFacts | undefined): string => event?.eventId.slice(-12) ?? '';
+/** Sixty bits of the id, so that the head of one event stays below 1 KB, which costs one write unit. A start has no name. */
+const nameOf = (entry: LogEntry | undefined): string =>
+  (entry?.start === undefined && entry?.event?.eventId.slice(-12)) || '';
+const isNew = (recent: readonly string[]) => (entry: LogEntry) => !recent.includes(nameOf(entry));
 
 /**
- * Whether the message of this entry is the first: while the subscription waits for an entry before it, another message is under way,
- * and brings this one, too. So it is when the entry is settled again.
+ * Whether no message is under way: while the subscription waits for an entry before these, one is, and brings these, too.
+ * So it is when they are settled again.
+ *
+ * @param position of the last one for it
  */
 const isFirst = ({ lastMatched, matchedBefore = '', deliveredTo }: StoredSubscription, position: string): boolean =>
   lastMatched === position && matchedBefore <= deliveredTo && deliveredTo < position;

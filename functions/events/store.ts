@@ -1,5 +1,5 @@
 import { type NewSubscription, positionText } from '../tasks/table/event-items.ts';
-import { type ChainContext, chain } from './chain.ts';
+import { type ChainContext, chain, placed } from './chain.ts';
 import { occurrenceOf } from './occurrence.ts';
 import type { DeliveryError, EventName, EventsStore, Subscription } from './ports.ts';
 
@@ -30,8 +30,8 @@ export function eventsStore(context: ChainContext): EventsStore {
   async function pendingAt(owner: string, position: number) {
     const head = await items.head(owner);
     if (head === undefined || head.last < position) return undefined;
-    // A later entry got a position meanwhile: then this one is in the log.
-    return head.last === position ? head.pending : items.entry(owner, position);
+    // Later entries got their positions meanwhile: then this one is in the log.
+    return placed(head).find((one) => one.position === position) ?? items.entry(owner, position);
   }
 }
 

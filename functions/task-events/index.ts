@@ -16,7 +16,7 @@ import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
-import { firstUnpublished, type PublishEvent, summaryIn } from './mcp-events.ts';
+import { firstUnpublished, type PublishEvents, summaryIn } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -33,7 +33,7 @@ export interface TaskEventsContext {
   readonly putEvents: PutEvents;
   readonly audit: Audit;
   /** @default the server has no MCP Events */
-  readonly publishEvent?: PublishEvent | undefined;
+  readonly publishEvents?: PublishEvents | undefined;
   /** The tools whose events have a summary. @default none */
   readonly summarized?: ReadonlySet<string>;
   /** @default the server publishes no links */
@@ -69,12 +69,12 @@ export async function publish(
     context,
   );
   const refused = (await firstFailure(entries, context)) ?? unread;
-  const { publishEvent, summarized = new Set() } = context;
+  const { publishEvents, summarized = new Set() } = context;
   const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
     changes,
     summary: dynamodb?.NewImage && summaryIn(dynamodb.NewImage, summarized),
   }));
-  const unpublished = (publishEvent && (await firstUnpublished(published, publishEvent))) ?? refused;
+  const unpublished = (publishEvents && (await firstUnpublished(published, publishEvents))) ?? refused;
   const failed = firstYoung(Records, unpublished, context);
   for (const { changes } of read.slice(0, failed)) {
     for (const change of changes) {
@@ -200,7 +200,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       invoke ??= (await import('#mcp-task-server/lambda')).eventInvoker({ requestTimeout: 3_000, attempts: 3 });
       await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
-    publishEvent: env.EVENTS_QUEUE_URL === undefined ? undefined : createPublishEvent(env, env.EVENTS_QUEUE_URL),
+    publishEvents: env.EVENTS_QUEUE_URL === undefined ? undefined : createPublishEvents(env, env.EVENTS_QUEUE_URL),
     summarized: new Set(list(env, 'EVENT_SUMMARIES')),
     links: env.LINKS_URL === undefined ? undefined : createLinks(env, env.LINKS_URL),
     audit: printAudit,
@@ -214,7 +214,7 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
   return { url, publishes: linkPublisher(db, variable(env, 'TASKS_TABLE')) };
 }
 
-function createPublishEvent(env: NodeJS.ProcessEnv, queue: string): PublishEvent {
+function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
   const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
   const kept = Number(variable(env, 'EVENTS_KEPT'));
   let send: SendFifo | undefined;
@@ -227,8 +227,15 @@ function createPublishEvent(env: NodeJS.ProcessEnv, queue: string): PublishEvent
       return send(messages);
     },
   });
-  return (owner, event, summary) =>
-    log.append(owner, { at: event.at, event, ...(summary !== undefined && { summary }) });
+  return (owner, events) =>
+    log.append(
+      owner,
+      ...events.map(({ facts, summary }) => ({
+        at: facts.at,
+        event: facts,
+        ...(summary !== undefined && { summary }),
+      })),
+    );
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

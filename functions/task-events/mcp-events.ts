@@ -1,13 +1,20 @@
 import { factsOf } from '../events/facts.ts';
 import { summaryOf } from '../events/summary.ts';
+import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import type { Status } from '../tasks/record.ts';
 import type { EventFacts } from '../tasks/table/event-items.ts';
 import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 
-/** Puts an event into the log of its owner, and its messages into the queue of deliveries. */
-export type PublishEvent = (owner: string, facts: EventFacts, summary: string | undefined) => Promise<unknown>;
+/** Puts events into the log of their owner, and one message into the queue. At most `limits.mcpEvents.together`. */
+export type PublishEvents = (owner: string, events: readonly EventAndSummary[]) => Promise<unknown>;
+interface EventAndSummary {
+  readonly facts: EventFacts;
+  readonly summary: string | undefined;
+}
+
+const { together } = limits.mcpEvents;
 
 /** What a record of the stream publishes. */
 export interface Published {
@@ -29,7 +36,7 @@ export function summaryIn({ tool, status, ...image }: Image, tools: ReadonlySet<
  */
 export async function firstUnpublished(
   records: readonly Published[],
-  publishEvent: PublishEvent,
+  publishEvents: PublishEvents,
 ): Promise<number | undefined> {
   const all = records.flatMap(({ changes, summary }, index) =>
     changes.flatMap(({ task, moved }) => {
@@ -40,12 +47,12 @@ export async function firstUnpublished(
   );
   const failed = await Promise.all(
     [...Map.groupBy(all, ({ owner }) => owner)].map(async ([owner, events]) => {
-      for (const { facts, summary, index } of events) {
+      for (let from = 0; from < events.length; from += together) {
         try {
-          await publishEvent(owner, facts, summary);
+          await publishEvents(owner, events.slice(from, from + together));
         } catch (error) {
           logEvent('mcp_event_failed', errorFacts(error));
-          return index;
+          return events[from]?.index ?? 0;
         }
       }
       return Number.POSITIVE_INFINITY;

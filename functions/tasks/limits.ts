@@ -200,6 +200,8 @@ export const limits = {
     seen: { every: 10 * SECOND, owners: 1_000 },
     /** How many of the last events the log knows by their ids, so that a repeat gets no second entry. */
     recent: 25,
+    /** Events of an owner that go into the log together. Each read of its head reads them, too: 3 or 4 units. */
+    together: 25,
     /** Bytes of a summary, so that the head of the log, with an event in it, stays below 1 KB, which is one write unit. */
     summary: 200,
   },

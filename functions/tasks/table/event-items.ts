@@ -14,7 +14,7 @@ export interface EventItems {
   /** Makes the head if there is none. */
   createHead(owner: string, last: number, expiresAt: number): Promise<void>;
   keepHead(owner: string, expiresAt: number): Promise<void>;
-  /** Gives the entry the position after `last`. False if another entry has it. */
+  /** Gives the pending entries the positions after `last`. False if others have them. */
   advance(owner: string, last: number, head: LogHead): Promise<boolean>;
   putEntry(owner: string, position: number, entry: LogEntry, expiresAt: number): Promise<void>;
   entry(owner: string, position: number): Promise<LogEntry | undefined>;
@@ -51,8 +51,8 @@ export interface EventItems {
 export interface LogHead {
   /** The position of the last entry. */
   readonly last: number;
-  /** That entry. It is not in the log before its messages are in the queue. */
-  readonly pending?: LogEntry;
+  /** The last entries, in order. They are not in the log before their messages are in the queue. */
+  readonly pending?: readonly LogEntry[];
   /** Names of the last entries, newest first, by their events; empty for other entries. */
   readonly recent: readonly string[];
   /** In seconds since the epoch. */

@@ -1,4 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { PublishEvents } from '../../../functions/task-events/mcp-events.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import type { EventFacts } from '../../../functions/tasks/table/event-items.ts';
 import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
 import { cancel, finish } from '../../../functions/tasks/transitions/end.ts';
@@ -18,11 +20,11 @@ async function eventsOf(
   summarized?: readonly string[],
 ) {
   const all: (EventFacts & { owner: string; summary: string | undefined })[] = [];
-  const publishEvent = async (owner: string, facts: EventFacts, summary: string | undefined) => {
-    if (fails(facts)) throw new Error('no');
-    all.push({ ...facts, owner, summary });
+  const publishEvents: PublishEvents = async (owner, events) => {
+    if (events.some(({ facts }) => fails(facts))) throw new Error('no');
+    all.push(...events.map(({ facts, summary }) => ({ ...facts, owner, summary })));
   };
-  return { ...(await published(writes, putEvents, 0, true, publishEvent, summarized)), all };
+  return { ...(await published(writes, putEvents, 0, true, publishEvents, summarized)), all };
 }
 
 test('an end and a question become events, without what a client or a tool wrote', async () => {
@@ -65,14 +67,18 @@ test('the tasks of an anonymous caller have no events: no client can have subscr
   expect((await eventsOf(anonymous)).all).toEqual([]);
 });
 
-test('what could not be published comes again, with all after it; other owners do not wait', async () => {
+test('events that could not be published come again, with all after them; other owners do not wait', async () => {
   const line = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const task = (taskId: string, owner = 'owner#ann') => change({ ...fresh, taskId, owner }, cancel(T0 + 9));
-  const writes = [task('a'), task('b'), task('c', 'owner#bob'), task('d')];
-  const { all, failures, audit } = await eventsOf(writes, ({ taskId }) => taskId === 'b');
-  expect(all.map(({ taskId }) => taskId).sort()).toEqual(['a', 'c']);
-  expect(failures).toEqual(['2']);
-  expect(audit.map(({ taskId }) => taskId)).toEqual(['a']);
+  const anns = Array.from({ length: 2 * limits.mcpEvents.together }, (_, n) => task(`a${n}`));
+  const { all, failures, audit } = await eventsOf(
+    [...anns, task('b', 'owner#bob')],
+    ({ taskId }) => taskId === `a${limits.mcpEvents.together + 3}`,
+  );
+  const first = Array.from({ length: limits.mcpEvents.together }, (_, n) => `a${n}`);
+  expect(all.map(({ taskId }) => taskId).sort()).toEqual([...first, 'b'].sort());
+  expect(failures).toEqual([String(limits.mcpEvents.together + 1)]);
+  expect(audit.map(({ taskId }) => taskId)).toEqual(first);
   expect(line.mock.calls.map(([text]) => JSON.parse(String(text)).event)).toEqual(['mcp_event_failed']);
 });
 

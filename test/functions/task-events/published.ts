@@ -22,7 +22,7 @@ export async function published(
   putEvents?: TaskEventsContext['putEvents'],
   age = 0,
   byTool = true,
-  publishEvent?: TaskEventsContext['publishEvent'],
+  publishEvents?: TaskEventsContext['publishEvents'],
   summarized: readonly string[] = [],
   links?: TaskEventsContext['links'],
 ) {
@@ -32,7 +32,7 @@ export async function published(
     {
       server: 'S',
       metricsByTool: byTool,
-      publishEvent,
+      publishEvents,
       summarized: new Set(summarized),
       links,
       resume: async ({ taskId }) => void resumed.push(taskId),

@@ -4,6 +4,7 @@ import { eventLog } from '../../../functions/events/log.ts';
 import type { DeliveryMessage } from '../../../functions/events/ports.ts';
 import type { Answer } from '../../../functions/events/post/post.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import { type EventItems, eventItems } from '../../../functions/tasks/table/event-items.ts';
 import { createRandom } from '../../../local/testing.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
@@ -114,15 +115,24 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const send: typeof sendNow = (messages) => calls.call(() => sendNow(messages));
   const log = logOf(items, send);
 
-  /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked. */
+  /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked, and those that wait together. */
   async function tell(lane: number): Promise<void> {
-    for (const [number, after] of plan.events.entries()) {
-      if (number % plan.lanes !== lane) continue;
-      if (T0 + after > time.now()) await time.sleep(T0 + after - time.now());
-      const at = T0 + after;
-      const facts = { eventId: `evt_${String(number).padStart(26, '0')}`, name: 'task.finished', taskId: `t${number}` };
-      const event = { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' };
-      await calls.untilDone(() => log.append(OWNER, { at, event }), [SECOND, 60 * SECOND, 400 * SECOND]);
+    const its = plan.events.flatMap((after, number) =>
+      number % plan.lanes === lane ? [{ number, at: T0 + after }] : [],
+    );
+    for (let from = 0; from < its.length; ) {
+      await time.sleep(Math.max(0, (its[from]?.at ?? 0) - time.now()));
+      const due = its.slice(from, from + limits.mcpEvents.together).filter(({ at }) => at <= time.now());
+      const entries = due.map(({ number, at }) => {
+        const facts = {
+          eventId: `evt_${String(number).padStart(26, '0')}`,
+          name: 'task.finished',
+          taskId: `t${number}`,
+        };
+        return { at, event: { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' } };
+      });
+      await calls.untilDone(() => log.append(OWNER, ...entries), [SECOND, 60 * SECOND, 400 * SECOND]);
+      from += due.length;
     }
   }
 
