@@ -1,15 +1,16 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import type { DeliveryMessage } from '../events/ports.ts';
+import type { DeliveryMessage, NewEvents } from '../events/ports.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import { type DeliveryContext, deliver } from './deliver.ts';
 
 export interface QueueContext extends DeliveryContext {
+  readonly fanOut: (message: NewEvents) => Promise<void>;
   /** Hides a message of the queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
   readonly hide: (receiptHandle: string, seconds: number) => Promise<void>;
 }
 
 /**
- * Delivers messages of a FIFO queue in their order, up to the first that has to come again. That one and all behind it
+ * Handles messages of a FIFO queue in their order, up to the first that has to come again. That one and all behind it
  * go back to the queue.
  */
 export async function handleMessages({ Records }: SQSEvent, context: QueueContext): Promise<SQSBatchResponse> {
@@ -28,6 +29,10 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
     return true;
   }
   try {
+    if ('first' in message) {
+      await context.fanOut(message);
+      return true;
+    }
     const verdict = await deliver(message, Number(attributes.SentTimestamp), context);
     if (verdict === 'done') return true;
     await context.hide(receiptHandle, Math.ceil(verdict.again / 1_000));
@@ -38,12 +43,14 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
   return false;
 }
 
-function messageOf(body: string): DeliveryMessage | undefined {
+function messageOf(body: string): DeliveryMessage | NewEvents | undefined {
   try {
-    const { createdAt, ...names } = JSON.parse(body) as Record<keyof DeliveryMessage, unknown>;
-    const { ownerKey, subscriptionId, eventId, position } = names;
-    const isWhole = [ownerKey, subscriptionId, eventId, position].every((one) => typeof one === 'string');
-    return isWhole && typeof createdAt === 'number' ? ({ ...names, createdAt } as DeliveryMessage) : undefined;
+    const message = JSON.parse(body) as Partial<DeliveryMessage & NewEvents>;
+    const { ownerKey, first, last, subscriptionId, createdAt, eventId, position } = message;
+    const areTexts = (...all: readonly unknown[]) => all.every((one) => typeof one === 'string');
+    if (areTexts(ownerKey, first, last)) return message as NewEvents;
+    const isWhole = areTexts(ownerKey, subscriptionId, eventId, position) && typeof createdAt === 'number';
+    return isWhole ? (message as DeliveryMessage) : undefined;
   } catch {
     return undefined;
   }

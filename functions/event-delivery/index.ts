@@ -1,4 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
+import { fanOut } from '../events/fan-out.ts';
 import { postSigned } from '../events/post/post.ts';
 import { eventsStore } from '../events/store.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
@@ -25,8 +26,10 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
     sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
     return sender(messages);
   };
+  const items = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
   return {
-    store: eventsStore({ items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now }),
+    store: eventsStore(items),
+    fanOut: fanOut(items),
     post: (post) => postSigned(post, { loopback }),
     async hide(receiptHandle, seconds) {
       hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);

@@ -9,11 +9,11 @@ import {
   type StoredSubscription,
 } from '../tasks/table/event-items.ts';
 import { matches } from './match.ts';
-import type { DeliveryMessage } from './ports.ts';
+import type { DeliveryMessage, NewEvents } from './ports.ts';
 
 /**
  * The messages of one subscription follow each other: only the next event that it has not got has a message in the queue, however
- * many wait, since SQS looks for messages among the first 120,000 only (docs/limits.md, "Of one owner"). The log sends a
+ * many wait, since SQS looks for messages among the first 120,000 only (docs/limits.md, "Of one owner"). `fan-out.ts` sends a
  * message to a subscription for which none is under way; what delivers that message sends the next.
  */
 export interface Chain {
@@ -109,6 +109,14 @@ function nextOf(entries: readonly PlacedEntry[], subscription: StoredSubscriptio
     if (isIts) return { eventId: event.eventId, position };
   }
   return undefined;
+}
+
+/** Its group is the owner: the subscriptions get events in the order of the log. */
+export function newEventsOf(ownerKey: string, entries: readonly PlacedEntry[]): FifoMessage {
+  const [first, last] = [entries[0], entries.at(-1)].map((entry) => positionText(entry?.position ?? 0));
+  const message: NewEvents = { ownerKey, first: first ?? '', last: last ?? '' };
+  const id = createHash('sha256').update(`${ownerKey}/${message.first}/${message.last}`).digest('hex');
+  return { group: ownerKey, id, body: JSON.stringify(message) };
 }
 
 /** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import type { FifoMessage } from '../tasks/aws/sqs.ts';
 import { DAY, limits } from '../tasks/limits.ts';
 import {
   type EventFacts,
@@ -7,24 +6,23 @@ import {
   type LogHead,
   type PlacedEntry,
   positionText,
-  type StoredSubscription,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
-import { type Chain, type ChainContext, chain, LogBusy, messageOf, placed } from './chain.ts';
+import { type Chain, type ChainContext, chain, LogBusy, newEventsOf, placed } from './chain.ts';
 import { type Filter, matches } from './match.ts';
 
 /**
- * The log of an owner's events. Some entries first get their positions, in the head of the log; then each subscription that they are
- * for notes that, and gets a message if none is under way (`chain.ts`); then the entries go into the log, in their order. No other entry
+ * The log of an owner's events. Some entries first get their positions, in the head of the log; then a message says so, for which
+ * each subscription gets the events that are for it (`fan-out.ts`); then the entries go into the log, in their order. No other entry
  * gets a position before all this is done for them: the next writer completes it. So positions have no gaps, a reader of the log has
- * read all up to the last entry that it sees, and a subscription gets its events in the order of the log, however many write at
- * once or die between two steps.
+ * read all up to the last entry that it sees, and the messages of a log are in its order, however many write at once or die
+ * between two steps.
  */
 export interface EventLog {
   /**
    * Returns the position of the last one. Undefined if nothing of the owner listens, or ever did.
    *
-   * @param entries a start, or up to `limits.mcpEvents.together` events. Together they cost each subscription one write
+   * @param entries a start, or up to `limits.mcpEvents.together` events, which cost each subscription one write
    */
   append(owner: string, ...entries: LogEntry[]): Promise<number | undefined>;
   /** The head of the log, which is made if there is none. From then on, events of the owner are kept. */
@@ -56,8 +54,6 @@ const ATTEMPTS = 20;
 const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
 /** The start of a subscription gives way to events: its client can make many, and then tries again. Times are in ms. */
 const START = { attempts: 8, pause: 1_000, apart: 200 };
-/** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
-const BATCH = 10;
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
 const LEAST_KEPT = limits.mcpEvents.ttl.max + DAY;
 /** The head outlives all entries, and all cursors that clients have of them. */
@@ -111,44 +107,12 @@ export function eventLog(context: LogContext): EventLog {
 
   /** Two may do this for the same entries: what one has noted, the other finds, and the entries are the same. */
   async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
-    await fanOut(owner, entries);
+    if (entries[0]?.start === undefined) await sendAll([newEventsOf(owner, entries)]);
     for (const { position, ...entry } of entries) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
       // One after the other: a reader takes an entry as a sign that all before it are there.
       await items.putEntry(owner, position, entry, expiry(entry.at));
     }
-  }
-
-  async function fanOut(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
-    const events = entries.flatMap(({ event, start: begun, position }) =>
-      event === undefined || begun !== undefined ? [] : [{ event, position: positionText(position) }],
-    );
-    if (events.length === 0) return;
-    const matched = (await items.matched(owner)).flatMap((one) => {
-      const { started, startEvent, refreshBefore } = one;
-      if (started === undefined || refreshBefore <= now()) return [];
-      const its = events.filter(({ event }) => startEvent !== event.eventId && matches(event, one));
-      const last = its.at(-1);
-      return last === undefined ? [] : [{ one, its, last: last.position }];
-    });
-    const batches = Array.from({ length: Math.ceil(matched.length / BATCH) }, (_, batch) =>
-      matched.slice(batch * BATCH, (batch + 1) * BATCH),
-    );
-    await Promise.all(
-      batches.map(async (batch) => {
-        const messages: FifoMessage[] = [];
-        await Promise.all(
-          batch.map(async ({ one, its, last }) => {
-            const live = await items.match(owner, one, last);
-            if (live === undefined) return;
-            const next = isFirst(live, last) && its.find(({ position }) => position > live.deliveredTo);
-            if (next) messages.push(messageOf(owner, live, next.event.eventId, next.position));
-            else await revive(owner, live);
-          }),
-        );
-        await sendAll(messages);
-      }),
-    );
   }
 
   /** Sends the first message for what the subscription missed, and makes it one that gets each later entry. */
@@ -239,12 +203,3 @@ export function eventLog(context: LogContext): EventLog {
 const nameOf = (entry: LogEntry | undefined): string =>
   (entry?.start === undefined && entry?.event?.eventId.slice(-12)) || '';
 const isNew = (recent: readonly string[]) => (entry: LogEntry) => !recent.includes(nameOf(entry));
-
-/**
- * Whether no message is under way: while the subscription waits for an entry before these, one is, and brings these, too.
- * So it is when they are settled again.
- *
- * @param position of the last one for it
- */
-const isFirst = ({ lastMatched, matchedBefore = '', deliveredTo }: StoredSubscription, position: string): boolean =>
-  lastMatched === position && matchedBefore <= deliveredTo && deliveredTo < position;

@@ -15,6 +15,13 @@ export interface DeliveryMessage {
   readonly position: string;
 }
 
+/** The body of a message about new events in a log, from the first position to the last. Its group is their owner. */
+export interface NewEvents {
+  readonly ownerKey: string;
+  readonly first: string;
+  readonly last: string;
+}
+
 /** Why a delivery failed, as a client may see it. */
 export type DeliveryError =
   | 'connection_refused'

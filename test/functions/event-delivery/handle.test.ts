@@ -82,6 +82,16 @@ test('all messages behind one that comes back come back with it, unsent', async 
   expect(posts.map(({ webhookId }) => webhookId)).toEqual(['evt_1']);
 });
 
+test('a message about new events goes to the fan-out, and comes back if that fails', async () => {
+  const { fannedOut, posts, receive } = createDelivery(unheld);
+  const news = { ownerKey: 'owner#ann', first: 'p1', last: 'p3' };
+  expect(await receive(news, message(1))).toEqual([true, true]);
+  expect([fannedOut, posts.length]).toEqual([[news], 1]);
+  const failing = createDelivery({ ...unheld, fanOut: () => Promise.reject(new Error('throttled')) });
+  expect(await failing.receive(news, message(1))).toEqual([false, false]);
+  expect(failing.posts).toEqual([]);
+});
+
 test('nothing is sent for a subscription that has ended, nor at or after its refreshBefore', async () => {
   const { state, posts, receive } = createDelivery(unheld);
   state.subscription = undefined;

@@ -1,7 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
-import type { DeliveryError, Occurrence, Subscription } from '../../../functions/events/ports.ts';
+import type { DeliveryError, NewEvents, Occurrence, Subscription } from '../../../functions/events/ports.ts';
 import type { Answer, SignedPost } from '../../../functions/events/post/post.ts';
 
 export const T0 = 1_700_000_000_000;
@@ -32,6 +32,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
   const hidden: number[] = [];
   const attempts: Attempt[] = [];
   const written: (readonly [what: 'delivered' | 'given up' | DeliveryError, at: string | number])[] = [];
+  const fannedOut: NewEvents[] = [];
   const context: QueueContext = {
     store: {
       subscription: async () => state.subscription,
@@ -45,6 +46,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
       posts.push(post);
       return state.answer;
     },
+    fanOut: async (message) => void fannedOut.push(message),
     hide: async (_receiptHandle, seconds) => void hidden.push(seconds),
     hold: { quiet: 90 * SECOND, most: 5 * MINUTE },
     now: () => state.now,
@@ -52,7 +54,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     ...replaced,
   };
   return {
-    ...{ state, posts, hidden, attempts, written, context },
+    ...{ state, posts, hidden, attempts, written, fannedOut, context },
     /** Whether each message is done. */
     async receive(...bodies: readonly unknown[]) {
       const messages = bodies.length === 0 ? [message(1)] : bodies;

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { deliver } from '../../../functions/event-delivery/deliver.ts';
+import { fanOut } from '../../../functions/events/fan-out.ts';
 import { eventLog } from '../../../functions/events/log.ts';
-import type { DeliveryMessage } from '../../../functions/events/ports.ts';
+import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -33,13 +34,29 @@ export const finished = (n: number, more: Partial<EventFacts> = {}): EventFacts 
 /** A FIFO queue that takes each id once. */
 function fakeQueue() {
   const sent: FifoMessage[] = [];
+  /** Messages about new events that are not handled yet. */
+  const news: FifoMessage[] = [];
+  let turn: Promise<void> = Promise.resolve();
   const queue = {
     sent,
+    news,
+    /** Handles one after the other. One whose handler dies comes again. */
+    handleNews(handle: (message: NewEvents) => Promise<void>): Promise<void> {
+      const all = async () => {
+        for (let [one] = news; one !== undefined; [one] = news) {
+          await handle(JSON.parse(one.body));
+          news.shift();
+        }
+      };
+      turn = turn.then(all, all);
+      return turn;
+    },
     /** How many messages it refuses from now on. */
     refuses: 0,
     accept(message: FifoMessage) {
       if (queue.refuses > 0) return queue.refuses-- === 0;
-      if (!sent.some(({ id }) => id === message.id)) sent.push(message);
+      const its = message.group === OWNER ? news : sent;
+      if (!its.some(({ id }) => id === message.id)) its.push(message);
       return true;
     },
   };
@@ -72,7 +89,18 @@ export function eventsInMemory(kept = DAY) {
       ]),
     ) as unknown as EventItems;
     const send = (messages: readonly FifoMessage[]) => counted(async () => messages.map(queue.accept));
-    return eventLog({ items: watched, send, now: () => clock.now, kept, pause });
+    const context = { items: watched, send, now: () => clock.now };
+    const log = eventLog({ ...context, kept, pause });
+    return {
+      ...log,
+      async append(...given: Parameters<typeof log.append>) {
+        try {
+          return await log.append(...given);
+        } finally {
+          await queue.handleNews(fanOut(context));
+        }
+      },
+    };
   };
   async function subscribe(
     id: string,
@@ -105,8 +133,8 @@ export function eventsInMemory(kept = DAY) {
         posted.push(message);
         return { status: 204, body: '' };
       };
-      const outside = { store, post, hold: undefined, now: () => clock.now, measure: () => {} };
-      expect(await deliver(message, clock.now, outside)).toBe('done');
+      const its = { store, post, hold: undefined, now: () => clock.now, measure: () => {} };
+      expect(await deliver(message, clock.now, its)).toBe('done');
     }
     return posted.filter(({ subscriptionId }) => subscriptionId === id).map(({ eventId }) => eventId);
   }

@@ -1,7 +1,8 @@
 import type { SQSEvent } from 'aws-lambda';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
+import { fanOut } from '../../../functions/events/fan-out.ts';
 import { eventLog } from '../../../functions/events/log.ts';
-import type { DeliveryMessage } from '../../../functions/events/ports.ts';
+import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports.ts';
 import type { Answer } from '../../../functions/events/post/post.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -95,7 +96,12 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     eventLog({ items: its, now: time.now, kept: 30 * DAY, send, pause });
   const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) => {
     for (const { group, id, body } of messages) {
-      const { eventId, createdAt } = JSON.parse(body) as DeliveryMessage;
+      const message = JSON.parse(body) as DeliveryMessage | NewEvents;
+      if ('first' in message) {
+        queue.send(group, id, body);
+        continue;
+      }
+      const { eventId, createdAt } = message;
       queue.send(bug.group?.(group, eventId) ?? group, bug.repeat?.(group, eventId) ?? id, body);
       await count(group, createdAt);
     }
@@ -163,6 +169,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
 
   const outside: QueueContext = {
     ...{ post, hold: HOLD, now: time.now, measure: () => {} },
+    fanOut: fanOut({ items, send, now: time.now }),
     store: {
       ...store,
       async subscription(owner, id) {
