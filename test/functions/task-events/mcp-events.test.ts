@@ -67,7 +67,7 @@ test('the tasks of an anonymous caller have no events: no client can have subscr
   expect((await eventsOf(anonymous)).all).toEqual([]);
 });
 
-test('events that could not be published come again, with all after them; other owners do not wait', async () => {
+test('what could not be published comes again, with all after it; other owners do not wait', async () => {
   const line = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const task = (taskId: string, owner = 'owner#ann') => change({ ...fresh, taskId, owner }, cancel(T0 + 9));
   const anns = Array.from({ length: 2 * limits.mcpEvents.together }, (_, n) => task(`a${n}`));
