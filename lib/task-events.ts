@@ -100,7 +100,7 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     events?.allowSender(this.function);
-    if (events) allowEvents(this.function, table, ['PutItem']);
+    if (events) allowEvents(this.function, table, ['PutItem', 'Query']);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,

@@ -9,6 +9,8 @@ import { startReceiver } from './receiver.ts';
 
 const assembly = useAssembly('test/cloud/events/app.ts');
 const cloud = useCloud('assembly', { assembly, variables: RECEIVERS_HERE, movableClock: true });
+/** The cursor from before all events. */
+let beginning: string;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 beforeAll(async () => {
   receiver = await startReceiver();
@@ -26,6 +28,7 @@ test('the end of a task reaches its subscriber, signed, once the owner is silent
   const wanted = { name: 'task.finished', arguments: { tool: 'sleep' }, delivery };
   const { result: subscription } = await request('events/subscribe', wanted);
   expect(subscription).toMatchObject({ id: expect.stringMatching(/^sub_/), truncated: false });
+  beginning = subscription.cursor;
   const call = { service: 'sqs', operation: 'ChangeMessageVisibility', at: 'after' } as const;
   const held = cloud().faults.add({ ...call, do: { run: () => {} } });
   const { result: other } = await request('tools/call', { name: 'echo', arguments: { text: 'hello' } });
@@ -84,6 +87,31 @@ test('an event costs the stream two read units and two write units', async () =>
     return receiver.received.length;
   };
   await expect.poll(received, { interval: 200 }).toBe(2);
+});
+
+test('a start whose request has died is completed by the next event of its owner (H-21)', async () => {
+  const mark = cloud().calls.mark();
+  const { url, secret } = receiver;
+  const delivery = { mode: 'webhook', url: `${url}&later`, secret };
+  const lost = cloud().faults.add({
+    ...{ service: 'dynamodb', operation: 'PutItem', caller: 'ServerEndpoint', times: 9 },
+    when: ({ input }) => JSON.stringify(input).includes('#event#'),
+    do: { error: 'ValidationException' },
+  });
+  const wanted = { name: 'task.finished', arguments: { tool: 'sleep' }, delivery };
+  const { error } = await request('events/subscribe', { ...wanted, cursor: beginning });
+  expect([error.code, lost.hits]).toEqual([-32603, 1]);
+  lost.remove();
+  await request('tools/call', { name: 'sleep', arguments: { ms: 1 } });
+  const entries = () =>
+    cloud()
+      .calls.since(mark)
+      .filter(({ operation, caller, input }) => {
+        const isPut = operation === 'PutItem' && caller.startsWith('ServerTaskEventsFunction');
+        return isPut && JSON.stringify(input).includes('#event#');
+      }).length;
+  await expect.poll(entries).toBe(2);
+  await request('events/unsubscribe', wanted);
 });
 
 describe('an operator', () => {
