@@ -29,7 +29,7 @@ test('every grant is used', async () => {
 describe('without one statement', () => {
   test.each<[string, RegExp, string, RegExp]>([
     ['no task ends', /^ServerStandardRole/, 'dynamodb:UpdateItem', /^a task that is completed$/],
-    ['no further event is delivered', /^ServerEventsRole/, 'sqs:SendMessage', /^the next event$/],
+    ['no event is delivered', /^ServerEventsRole/, 'sqs:SendMessage', /^an event, and again$/],
     ['no function is deployed', /^ServerReconcilerRole/, 'sqs:SendMessage', /may not sqs:SendMessage on .*OnFailure/],
   ])('%s', async (_title, resource, action, message) => {
     expect(await missed(assembly, one(resource, action))).toMatch(message);
