@@ -4,6 +4,7 @@ import { errorFacts, logEvent } from '../tasks/log.ts';
 import { type DeliveryContext, deliver } from './deliver.ts';
 
 export interface QueueContext extends DeliveryContext {
+  /** Notes new events of a log for the subscriptions that they fit. Rejects: the message has to come again. */
   readonly fanOut: (message: NewEvents) => Promise<void>;
   /** Hides a message of the queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
   readonly hide: (receiptHandle: string, seconds: number) => Promise<void>;

@@ -26,10 +26,10 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
     sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
     return sender(messages);
   };
-  const items = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
+  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
   return {
-    store: eventsStore(items),
-    fanOut: fanOut(items),
+    store: eventsStore(log),
+    fanOut: fanOut(log),
     post: (post) => postSigned(post, { loopback }),
     async hide(receiptHandle, seconds) {
       hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);

@@ -113,8 +113,8 @@ function nextOf(entries: readonly PlacedEntry[], subscription: StoredSubscriptio
 
 /** Its group is the owner: the subscriptions get events in the order of the log. */
 export function newEventsOf(ownerKey: string, entries: readonly PlacedEntry[]): FifoMessage {
-  const [first, last] = [entries[0], entries.at(-1)].map((entry) => positionText(entry?.position ?? 0));
-  const message: NewEvents = { ownerKey, first: first ?? '', last: last ?? '' };
+  const textOf = (entry: PlacedEntry | undefined) => positionText(entry?.position ?? 0);
+  const message: NewEvents = { ownerKey, first: textOf(entries[0]), last: textOf(entries.at(-1)) };
   const id = createHash('sha256').update(`${ownerKey}/${message.first}/${message.last}`).digest('hex');
   return { group: ownerKey, id, body: JSON.stringify(message) };
 }

@@ -105,7 +105,7 @@ export function eventLog(context: LogContext): EventLog {
     return head;
   }
 
-  /** Two may do this for the same entries: what one has noted, the other finds, and the entries are the same. */
+  /** Completes entries. Two writers may do so at once: both write the same. */
   async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
     if (entries[0]?.start === undefined) await sendAll([newEventsOf(owner, entries)]);
     for (const { position, ...entry } of entries) {

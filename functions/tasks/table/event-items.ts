@@ -245,17 +245,7 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
         ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':subscriptions': SORT_KEYS.subscription },
         ConsistentRead: true,
       };
-      const found: MatchedSubscription[] = [];
-      let start: Record<string, unknown> | undefined;
-      do {
-        const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
-        for (const { taskId, ...item } of page.Items ?? []) {
-          const id = String(taskId).slice(SORT_KEYS.subscription.length);
-          found.push({ ...item, id } as unknown as MatchedSubscription);
-        }
-        start = page.LastEvaluatedKey;
-      } while (start !== undefined);
-      return found;
+      return subscriptionsIn<MatchedSubscription>(db, query);
     },
     async createSubscription(owner, { id, url, ...subscription }, now) {
       await keepUrl(owner, id, url, now);
@@ -295,6 +285,16 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       await put({ ...keyOf(owner, SORT_KEYS.seen), at, expiresAt });
     },
   };
+}
+
+/** All subscriptions that a query finds, page by page, with their ids, which are in their keys. */
+export async function subscriptionsIn<T>(db: DynamoDb, query: QueryInput): Promise<readonly T[]> {
+  const { Items = [], LastEvaluatedKey: next } = await db.query(query);
+  const idOf = (taskId: unknown) => String(taskId).slice(SORT_KEYS.subscription.length);
+  const found = Items.map(({ taskId, ...item }) => ({ ...item, id: idOf(taskId) }) as T);
+  return next === undefined
+    ? found
+    : [...found, ...(await subscriptionsIn<T>(db, { ...query, ExclusiveStartKey: next }))];
 }
 
 const withoutKey = ({ owner: _o, taskId: _t, ...item }: Readonly<Record<string, unknown>>) => item;

@@ -1,6 +1,12 @@
 import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
 import type { DynamoDb, QueryInput } from '../../aws/dynamodb.ts';
-import { type EventFacts, type EventItems, eventItems, type StoredSubscription } from '../event-items.ts';
+import {
+  type EventFacts,
+  type EventItems,
+  eventItems,
+  type StoredSubscription,
+  subscriptionsIn,
+} from '../event-items.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
 export type SubscriptionRead = Pick<
@@ -43,17 +49,7 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
   return {
     async subscriptions(owner) {
       const query = queryOf(owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN);
-      const found: SubscriptionRead[] = [];
-      let start: Record<string, unknown> | undefined;
-      do {
-        const page = await db.query({ ...query, ...(start && { ExclusiveStartKey: start }) });
-        for (const { taskId, ...item } of page.Items ?? []) {
-          const id = String(taskId).slice(SORT_KEYS.subscription.length);
-          found.push({ ...item, id } as unknown as SubscriptionRead);
-        }
-        start = page.LastEvaluatedKey;
-      } while (start !== undefined);
-      return found;
+      return subscriptionsIn<SubscriptionRead>(db, query);
     },
     async url(owner, id) {
       const { Items = [] } = await db.query(queryOf(owner, SORT_KEYS.url + id, ['taskId', 'url']));

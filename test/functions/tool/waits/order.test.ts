@@ -1,18 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
 import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
-import { DAY, MINUTE, SECOND, waitingTask } from './support.ts';
+import { DAY, fakeTimers, MINUTE, SECOND, waitingTask } from './support.ts';
 
 const onServer = { signals: { url: 'https://mcp.example/signals', key: 'k' } };
 const ask = elicitForm('Ship it?', { ok: { type: 'boolean' } });
 const yes: Signal = { action: 'accept', content: { ok: true }, at: 5 };
 const turns = async (count = 50) => {
   for (let n = 0; n < count; n++) await turn();
-};
-const fakeTimers = () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
 };
 
 /** Does a step that is named after the winner of a race, and then sleeps for a night. */

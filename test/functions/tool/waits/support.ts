@@ -1,3 +1,4 @@
+import { onTestFinished, vi } from 'vitest';
 import type { ToolEvent, Wait } from '../../../../functions/tasks/tool-contract.ts';
 import { clockOf } from '../../../../functions/tool/clock.ts';
 import type { Task } from '../../../../functions/tool/index.ts';
@@ -41,3 +42,9 @@ export function waitingTask(run: (task: Task) => unknown, given: Partial<ToolEve
 }
 
 export const time = (until: number): Wait => ({ kind: 'time', until });
+
+/** For this test, its timers run only as it says. */
+export function fakeTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}

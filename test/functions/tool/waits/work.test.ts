@@ -1,8 +1,8 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
 import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
-import { DAY, MINUTE, SECOND, waitingTask } from './support.ts';
+import { DAY, fakeTimers, MINUTE, SECOND, waitingTask } from './support.ts';
 
 const onServer = { signals: { url: 'https://mcp.example/signals', key: 'k' } };
 const ask = elicitForm('Ship it?', { ok: { type: 'boolean' } });
@@ -75,8 +75,7 @@ describe('a race whose branch has a step behind its wait', () => {
   });
 
   test('ends with the other, in each run, if the step takes long', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    fakeTimers();
     const worked = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { next, round, clock, effects } = stepInBranch(() => {
@@ -126,8 +125,7 @@ test('a race of a question with a link ends the same in each run', async () => {
 });
 
 test('a race ends the same when a long step fails again before the wait that won', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeTimers();
   const effects: string[] = [];
   const fails: (() => void)[] = [];
   const { next, clock } = waitingTask(async (task) => {
@@ -165,8 +163,7 @@ test('a race ends the same when a long step fails again before the wait that won
 });
 
 test('a step that was under way at a wait comes after it, whatever the other branch does first', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeTimers();
   const worked = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
   const effects: string[] = [];
