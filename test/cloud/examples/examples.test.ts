@@ -96,8 +96,13 @@ test('nightly_report, called at 22:00, works through 200 customers and returns a
 });
 
 test('crawl_site fetches each page exactly once in several runs, as no run has the time for all', async () => {
+  const all = site.reached(PAGES + 1);
   const taskId = await start('crawl_site');
-  expect(await outcome(taskId)).toEqual({ pages: PAGES + 1, broken: [`${site.url}/gone: status 404`] });
+  await all;
+  const task = await poll(url(), taskId, ended, 1_000);
+  expect(task).toMatchObject({ status: 'completed' });
+  const { structuredContent } = task.result;
+  expect(structuredContent).toEqual({ pages: PAGES + 1, broken: [`${site.url}/gone: status 404`] });
   expect([...site.fetched.values()]).toEqual(Array(PAGES + 1).fill(1));
   console.log(`${PAGES} pages in ${runsOf(taskId).length} runs`);
   expect(runsOf(taskId).length).toBeGreaterThan(1);
