@@ -4,6 +4,7 @@ import { lapse } from '../../../functions/tasks/deadlines.ts';
 import { unsettled } from '../record-rules.ts';
 import { runClient } from './actors/clients.ts';
 import { scheduleSweeps } from './actors/reconciler.ts';
+import { SKEW } from './checks/writes.ts';
 import type { Scenario } from './scenario.ts';
 import { createSimulation, type Parts, REAL, type Simulation, T0 } from './simulation/simulation.ts';
 
@@ -18,8 +19,8 @@ const SECOND = 1_000;
 const AFTERWARDS = 150 * SECOND;
 /** Faults over, two sweeps put right all that does not have to wait for a deadline. */
 const SETTLED = 125 * SECOND;
-/** In ms: this long after its deadline the record of a task says that it is over. The grace, and the next sweep. */
-const BOUND = 90 * SECOND;
+/** In ms: this long after its deadline the record of a task says that it is over: the grace, the next sweep, a clock that is behind. */
+const BOUND = 90 * SECOND + SKEW;
 
 /** Runs a scenario to its end and a while longer, without faults, and judges how every task has ended. */
 export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_line: string) => {}): Promise<Ended> {
