@@ -30,6 +30,8 @@ import {
   subscriptionId,
 } from './request.ts';
 
+/** The most live subscriptions of an owner. */
+const MOST = limits.mcpEvents.subscriptions;
 /** The most lapsed subscriptions that a new one deletes. */
 const LAPSED = 5;
 const ENDED = 'The subscription was ended meanwhile: subscribe again';
@@ -60,28 +62,28 @@ export const subscribe =
     if (before !== undefined && before.refreshBefore > server.now()) {
       return call.wire.result(await refresh(before, asked, wanted, { events, server, call }));
     }
-    const withinLimit = async () => {
-      const all = await events.items.matched(asked.owner);
-      const max = limits.mcpEvents.subscriptions;
-      const live = all.filter(({ refreshBefore }) => refreshBefore > server.now());
-      if (live.length < max) return { live, lapsed: all.filter((one) => !live.includes(one)) };
-      throw new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max });
-    };
     const { url, secret } = wanted;
     const endpoint = endpointOf(url);
-    let its = await withinLimit();
-    if (!its.live.some((one) => one.endpoint === endpoint)) {
+    const { live, lapsed } = await subscriptionsOf(asked.owner, { events, server, call });
+    if (live.length >= MOST) throw exhausted(call);
+    if (!live.some((one) => one.endpoint === endpoint)) {
       // A receiver may take ten seconds to answer.
       const close = await openStream(call.principal, server);
       if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
       const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
       if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
-      // Many requests may have waited for their receivers at the same time.
-      its = await withinLimit();
     }
-    await deleteSome(its.lapsed, asked.owner, server.now(), events);
+    await deleteSome(lapsed, asked.owner, server.now(), events);
     return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
+
+async function subscriptionsOf(owner: string, { events, server }: Outside) {
+  const all = await events.items.matched(owner);
+  const live = all.filter(({ refreshBefore }) => refreshBefore > server.now());
+  return { live, lapsed: all.filter((one) => !live.includes(one)) };
+}
+
+const exhausted = (call: Call) => new EventsError(call, 'ResourceExhausted', { limit: 'subscriptions', max: MOST });
 
 /** DynamoDB may delete them days later, and each event reads all there are. The next subscription deletes what remains. */
 const deleteSome = (lapsed: readonly MatchedSubscription[], owner: string, now: number, { items }: EventsContext) =>
@@ -146,8 +148,13 @@ async function start(
   { cursor, since }: Wanted,
   outside: Outside,
 ) {
-  const { events, server } = outside;
+  const { events, server, call } = outside;
   const { id, createdAt, deliveredTo } = subscription;
+  // Many may have been created at the same time: each sees itself and all before it.
+  if ((await subscriptionsOf(asked.owner, outside)).live.length > MOST) {
+    await events.items.endSubscription(asked.owner, subscription);
+    throw exhausted(call);
+  }
   // However long the log is, a request reads its end only.
   const after = Math.max(positionOf(deliveredTo), last - limits.mcpEvents.replay);
   const truncated = subscription.truncated || after > positionOf(deliveredTo);

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
+import type { NewSubscription } from '../../../../functions/tasks/table/event-items.ts';
 import { finished, OWNER, START } from '../../events/support.ts';
 import { eventsServer, URL_ } from './support.ts';
 
@@ -76,6 +77,37 @@ test('a subscription that waits for its receiver meanwhile counts against the li
   resolve();
   expect((await waiting).error).toMatchObject({ code: -32013, data: { limit: 'subscriptions', max: MOST } });
   expect(await items.matched(OWNER)).toHaveLength(MOST);
+});
+
+test('requests of one URL at the same moment do not pass the limit (H-06)', async () => {
+  const { call, subscription, items, asked, task } = eventsServer();
+  await call('events/subscribe', subscription());
+  const [first] = await items.matched(OWNER);
+  const one = { ...first, url: 'u', secrets: [], deliveredTo: '', lastMatched: '', truncated: false, expiresAt: 1 };
+  for (let n = 2; n < MOST; n++) {
+    await items.createSubscription(OWNER, { ...(one as NewSubscription), id: `sub_${n}` }, START);
+  }
+  // All of them read the subscriptions before one is there.
+  const { matched } = items;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let reads = 0;
+  items.matched = async (owner) => {
+    const found = await matched(owner);
+    if (++reads === 8) resolve();
+    await promise;
+    return found;
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      call('events/subscribe', subscription({ arguments: { taskId: task(`t${n}`).taskId } })),
+    ),
+  );
+  expect(asked).toHaveLength(1);
+  expect(answers.filter(({ result }) => result !== undefined).length).toBeLessThanOrEqual(1);
+  expect(answers.map(({ error }) => error?.data ?? {})).toContainEqual({ limit: 'subscriptions', max: MOST });
+  const started = (await matched(OWNER)).filter((one) => one.started !== undefined);
+  expect(started.length).toBeLessThanOrEqual(MOST);
+  expect(await matched(OWNER)).toHaveLength(MOST - 1 + answers.filter(({ result }) => result).length);
 });
 
 test('a request whose receiver has to answer counts as one that waits (C-37)', async () => {
