@@ -10,6 +10,9 @@ export interface QueueContext extends DeliveryContext {
   readonly hide: (receiptHandle: string, seconds: number) => Promise<void>;
 }
 
+/** A message that could not be handled comes back after 2, 4 and so on up to 128 s: 2 to the power of this. */
+const LONGEST = 7;
+
 /**
  * Handles messages of a FIFO queue in their order, up to the first that has to come again. That one and all behind it
  * go back to the queue.
@@ -29,27 +32,30 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
     logEvent('delivery_unreadable');
     return true;
   }
+  let seconds: number;
   try {
-    if ('first' in message) {
+    if (!('eventId' in message)) {
       await context.fanOut(message);
       return true;
     }
     const verdict = await deliver(message, Number(attributes.SentTimestamp), context);
     if (verdict === 'done') return true;
-    await context.hide(receiptHandle, Math.ceil(verdict.again / 1_000));
+    seconds = Math.ceil(verdict.again / 1_000);
   } catch (error) {
-    // The message comes back when the visibility timeout of the queue is over.
     logEvent('delivery_failed', errorFacts(error));
+    seconds = 2 ** Math.min(Number(attributes.ApproximateReceiveCount), LONGEST);
   }
+  // If SQS refuses, the message comes back when the visibility timeout of the queue is over.
+  await context.hide(receiptHandle, seconds).catch((error: unknown) => logEvent('delivery_failed', errorFacts(error)));
   return false;
 }
 
 function messageOf(body: string): DeliveryMessage | NewEvents | undefined {
   try {
     const message = JSON.parse(body) as Partial<DeliveryMessage & NewEvents>;
-    const { ownerKey, first, last, subscriptionId, createdAt, eventId, position } = message;
+    const { ownerKey, last, subscriptionId, createdAt, eventId, position } = message;
     const areTexts = (...all: readonly unknown[]) => all.every((one) => typeof one === 'string');
-    if (areTexts(ownerKey, first, last)) return message as NewEvents;
+    if (areTexts(ownerKey, last)) return message as NewEvents;
     const isWhole = areTexts(ownerKey, subscriptionId, eventId, position) && typeof createdAt === 'number';
     return isWhole ? (message as DeliveryMessage) : undefined;
   } catch {

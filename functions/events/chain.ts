@@ -24,6 +24,8 @@ export interface Chain {
   goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void>;
   /** The same, if there was no sign of a message for an hour: one that SQS has lost would be the last. */
   revive(owner: string, subscription: StoredSubscription): Promise<void>;
+  /** In order, up to 500. The entries at the end of the log may have their positions only. */
+  entriesAfter(owner: string, after: number, most?: number): Promise<readonly PlacedEntry[]>;
   /** @param messages at most ten */
   sendAll(messages: readonly FifoMessage[]): Promise<void>;
 }
@@ -46,7 +48,7 @@ export class LogBusy extends Unavailable {
 /** Entries of the log that are read to find the next one, which mostly is near. */
 const PAGE = { first: 10, more: 500 };
 /** Longer than two attempts are apart, and a hold. */
-const SILENT = 3_600_000;
+export const SILENT = 3_600_000;
 
 export function chain({ items, send, now }: ChainContext): Chain {
   async function goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void> {
@@ -62,8 +64,7 @@ export function chain({ items, send, now }: ChainContext): Chain {
     }
   }
 
-  /** In order. The entries at the end of the log may have their positions only. */
-  async function entriesAfter(owner: string, after: number, most: number): Promise<readonly PlacedEntry[]> {
+  async function entriesAfter(owner: string, after: number, most = PAGE.more): Promise<readonly PlacedEntry[]> {
     const entries = await items.entries(owner, after, most);
     if (entries.length > 0) return entries;
     const head = await items.head(owner);
@@ -81,6 +82,7 @@ export function chain({ items, send, now }: ChainContext): Chain {
   }
 
   return {
+    entriesAfter,
     goOn,
     async revive(owner, subscription) {
       const { createdAt, lastDeliveryAt = 0, triedAt = 0 } = subscription;
@@ -112,10 +114,9 @@ function nextOf(entries: readonly PlacedEntry[], subscription: StoredSubscriptio
 }
 
 /** Its group is the owner: the subscriptions get events in the order of the log. */
-export function newEventsOf(ownerKey: string, entries: readonly PlacedEntry[]): FifoMessage {
-  const textOf = (entry: PlacedEntry | undefined) => positionText(entry?.position ?? 0);
-  const message: NewEvents = { ownerKey, first: textOf(entries[0]), last: textOf(entries.at(-1)) };
-  const id = createHash('sha256').update(`${ownerKey}/${message.first}/${message.last}`).digest('hex');
+export function newEventsOf(ownerKey: string, last: number): FifoMessage {
+  const message: NewEvents = { ownerKey, last: positionText(last) };
+  const id = createHash('sha256').update(`${ownerKey}/${message.last}`).digest('hex');
   return { group: ownerKey, id, body: JSON.stringify(message) };
 }
 

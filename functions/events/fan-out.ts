@@ -1,6 +1,6 @@
 import type { FifoMessage } from '../tasks/aws/sqs.ts';
 import { type PlacedEntry, positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
-import { type ChainContext, chain, messageOf, placed } from './chain.ts';
+import { type ChainContext, chain, messageOf } from './chain.ts';
 import { matches } from './match.ts';
 import type { NewEvents } from './ports.ts';
 
@@ -10,14 +10,28 @@ const BATCH = 10;
 /**
  * Notes new events of a log for each subscription that they are for, and sends a message to those that have none under way. The stream
  * of the table leaves this to a message, so that an owner with many subscriptions keeps only its own events waiting. The
- * messages of a log come in its order, one at a time.
+ * messages of a log come in its order, one at a time, and each brings all events after the noted position: later messages find nothing
+ * left to do, and events whose message was lost come with the next one.
  */
 export function fanOut(context: ChainContext): (message: NewEvents) => Promise<void> {
   const { items, now } = context;
-  const { revive, sendAll } = chain(context);
+  const { entriesAfter, revive, sendAll } = chain(context);
 
-  return async ({ ownerKey: owner, first, last }) => {
-    const events = (await entriesOf(owner, Number(first), Number(last))).flatMap(({ event, start, position }) =>
+  return async ({ ownerKey: owner, last }) => {
+    for (let from = await items.fannedOut(owner); from < Number(last); ) {
+      const entries = await entriesAfter(owner, from);
+      const to = entries.at(-1)?.position;
+      // They have expired.
+      if (to === undefined) return;
+      await bring(owner, entries, positionText(from));
+      await items.noteFannedOut(owner, to, now());
+      from = to;
+    }
+  };
+
+  /** @param from the position before these entries. After a death more may follow it, but it stays the same */
+  async function bring(owner: string, entries: readonly PlacedEntry[], from: string): Promise<void> {
+    const events = entries.flatMap(({ event, start, position }) =>
       event === undefined || start !== undefined ? [] : [{ event, position: positionText(position) }],
     );
     if (events.length === 0) return;
@@ -38,33 +52,24 @@ export function fanOut(context: ChainContext): (message: NewEvents) => Promise<v
       batches.map(async (batch) => {
         const messages: FifoMessage[] = [];
         for (const { one, its, last } of batch) {
-          const live = await items.match(owner, one, last);
+          const live = await items.match(owner, one, { from, last });
           if (live === undefined) continue;
-          const next = isFirst(live, last) && its.find(({ position }) => position > live.deliveredTo);
+          const next = isFirst(live, from) && its.find(({ position }) => position > live.deliveredTo);
           if (next) messages.push(messageOf(owner, live, next.event.eventId, next.position));
           else await revive(owner, live);
         }
         await sendAll(messages);
       }),
     );
-  };
-
-  /** They are still pending, or in the log. */
-  async function entriesOf(owner: string, first: number, last: number): Promise<readonly PlacedEntry[]> {
-    const read = () => items.entries(owner, first - 1, last - first + 1);
-    const logged = await read();
-    if (logged.at(-1)?.position === last) return logged;
-    const head = await items.head(owner);
-    const pending = head === undefined ? [] : placed(head);
-    return pending.at(-1)?.position === last ? pending : read();
   }
 }
 
 /**
  * Whether no message is under way: while the subscription waits for an event before these, one is, and brings these, too.
- * So it is when their message comes again.
  *
- * @param last the position of the last one for it
+ * @param from the position before these events
  */
-const isFirst = ({ lastMatched, matchedBefore = '', deliveredTo }: StoredSubscription, last: string): boolean =>
-  lastMatched === last && matchedBefore <= deliveredTo && deliveredTo < last;
+const isFirst = (
+  { lastMatched, matchedBefore = '', matchedFrom, deliveredTo }: StoredSubscription,
+  from: string,
+): boolean => matchedFrom === from && matchedBefore <= deliveredTo && deliveredTo < lastMatched;

@@ -8,7 +8,7 @@ import {
   positionText,
   type SubscriptionStart,
 } from '../tasks/table/event-items.ts';
-import { type Chain, type ChainContext, chain, LogBusy, newEventsOf, placed } from './chain.ts';
+import { type Chain, type ChainContext, chain, LogBusy, newEventsOf, placed, SILENT } from './chain.ts';
 import { type Filter, matches } from './match.ts';
 
 /**
@@ -53,7 +53,7 @@ const ATTEMPTS = 20;
 /** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
 const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
 /** The start of a subscription gives way to events: its client can make many, and then tries again. Times are in ms. */
-const START = { attempts: 8, pause: 1_000, apart: 200 };
+const START = { attempts: 5, pause: 1_600, apart: 200 };
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
 const LEAST_KEPT = limits.mcpEvents.ttl.max + DAY;
 /** The head outlives all entries, and all cursors that clients have of them. */
@@ -107,7 +107,8 @@ export function eventLog(context: LogContext): EventLog {
 
   /** Completes entries. Two writers may do so at once: both write the same. */
   async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
-    if (entries[0]?.start === undefined) await sendAll([newEventsOf(owner, entries)]);
+    const last = entries.at(-1);
+    if (last !== undefined && last.start === undefined) await sendAll([newEventsOf(owner, last.position)]);
     for (const { position, ...entry } of entries) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
       // One after the other: a reader takes an entry as a sign that all before it are there.
@@ -181,8 +182,12 @@ export function eventLog(context: LogContext): EventLog {
     append,
     begin,
     async revive(owner, subscription) {
-      await settled(owner);
+      const head = await settled(owner);
       await revive(owner, subscription);
+      // The message about the last events may be lost, too.
+      const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
+      if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
+      await sendAll([newEventsOf(owner, head.last)]);
     },
     async read(owner, position, most) {
       const entries = await items.entries(owner, position, most);

@@ -15,10 +15,9 @@ export interface DeliveryMessage {
   readonly position: string;
 }
 
-/** The body of a message about new events in a log, from the first position to the last. Its group is their owner. */
+/** The body of a message about new events in a log, up to a position. Its group is their owner. */
 export interface NewEvents {
   readonly ownerKey: string;
-  readonly first: string;
   readonly last: string;
 }
 

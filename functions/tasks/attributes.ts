@@ -29,7 +29,7 @@ export const SORT_KEYS = {
   refused: '#refused',
   /** Names the task that a link's place belongs to. Has its own partition. */
   task: '#task',
-  /** These five are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
+  /** These six are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
   eventHead: '#sub',
   /** With the id of the subscription behind it. */
   subscription: '#sub#',
@@ -37,6 +37,8 @@ export const SORT_KEYS = {
   url: '#url#',
   /** With the position behind it. */
   event: '#event#',
+  /** Up to which position each subscription has its entries. */
+  fannedOut: '#fanned-out',
   seen: '#seen',
 } as const;
 /** Comes after all sort keys above, and before every id of a task. */
@@ -65,6 +67,7 @@ export const MATCHED = [
   'refreshBefore',
   'started',
   'startEvent',
+  'matchedFrom',
 ] as const;
 /** With the owner behind it: the partition of the files of all tasks of an owner, which a run writes, too. */
 export const FILES_PARTITION = `${PROGRESS_PARTITION}files#` as const;

@@ -39,11 +39,15 @@ export interface EventItems {
    */
   /** Notes that the log has its start, and between which positions its first events are. */
   start(owner: string, to: Begun, from: FirstEvents): Promise<StoredSubscription | undefined>;
-  /** Moves `lastMatched`: the entry at this position is for it. */
-  match(owner: string, to: Begun, position: string): Promise<StoredSubscription | undefined>;
+  /** Moves `lastMatched`: the entry at `last` is for it, and the first one after `from`, too. A repeat has the same `from`. */
+  match(owner: string, to: MatchedSubscription, its: Matched): Promise<StoredSubscription | undefined>;
   /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
   delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
+  /** The position up to which each subscription has its entries; 0: not noted. */
+  fannedOut(owner: string): Promise<number>;
+  /** Moves it forward. */
+  noteFannedOut(owner: string, position: number, now: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
@@ -112,6 +116,14 @@ export interface MatchedSubscription {
   readonly started?: string;
   /** The id of the event that it gets by its start. Empty: none. */
   readonly startEvent?: string;
+  /** The position after which the entries begin that moved `lastMatched`. */
+  readonly matchedFrom?: string;
+}
+
+/** Positions of entries that are for a subscription. */
+export interface Matched {
+  readonly from: string;
+  readonly last: string;
 }
 
 export interface StoredSubscription extends MatchedSubscription {
@@ -123,7 +135,7 @@ export interface StoredSubscription extends MatchedSubscription {
   readonly deliveredTo: string;
   /** The last entry that is for it. While that is after `deliveredTo`, a message for it is under way. */
   readonly lastMatched: string;
-  /** What `lastMatched` was before. */
+  /** What `lastMatched` was before the entries after `matchedFrom`. */
   readonly matchedBefore?: string;
   /** It gets no older events from before its start. */
   readonly since?: number;
@@ -161,8 +173,8 @@ const setting = (values: object) =>
   `SET ${Object.keys(values)
     .map((name) => `#${name} = :${name}`)
     .join(', ')}`;
-/** Longer than any grant. */
-const URL_KEPT = limits.mcpEvents.ttl.max + DAY;
+/** Longer than any grant. In seconds since the epoch. */
+const keptUntil = (now: number): number => Math.ceil((now + limits.mcpEvents.ttl.max + DAY) / 1_000);
 const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
@@ -176,7 +188,7 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
   const update = (key: ReturnType<typeof keyOf>, more: ReturnType<typeof given>, ReturnValues: 'NONE' | 'ALL_NEW') =>
     ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues, ...more }));
   async function keepUrl(owner: string, id: string, url: string, now: number): Promise<void> {
-    await put({ ...urlKey(owner, id), url, expiresAt: Math.ceil((now + URL_KEPT) / 1_000) });
+    await put({ ...urlKey(owner, id), url, expiresAt: keptUntil(now) });
   }
   /** A write on a condition, and the item after it, or as it is if the condition does not hold. */
   async function move(owner: string, { id, createdAt }: Begun, values: object, condition: string, set: string) {
@@ -266,9 +278,11 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       return (await ifConditionHolds(db.delete({ TableName: table, Key, ...more }))) !== undefined;
     },
     start: (owner, to, from) => move(owner, to, from, 'attribute_not_exists(#started)', setting(from)),
-    match(owner, to, position) {
-      const set = 'SET #matchedBefore = #lastMatched, #lastMatched = :position';
-      return move(owner, to, { position }, '#lastMatched < :position', set);
+    match(owner, to, { from, last }) {
+      const isRepeat = to.matchedFrom === from;
+      const before = isRepeat ? '' : '#matchedBefore = #lastMatched, #matchedFrom = :from, ';
+      const values = { last, ...(!isRepeat && { from }) };
+      return move(owner, to, values, '#lastMatched < :last', `SET ${before}#lastMatched = :last`);
     },
     delivered(owner, to, position, at) {
       const taken = at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError';
@@ -279,6 +293,12 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const set = 'SET #lastError = :error, #triedAt = :at, #failedSince = if_not_exists(#failedSince, :at)';
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
+    },
+    fannedOut: async (owner) => Number((await get(keyOf(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
+    async noteFannedOut(owner, last, now) {
+      const values = { last, expiresAt: keptUntil(now) };
+      const more = given(values, 'attribute_not_exists(taskId) OR #last < :last', setting(values));
+      await update(keyOf(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
     async noteSeen(owner, at, expiresAt) {

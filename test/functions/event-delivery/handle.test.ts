@@ -84,12 +84,24 @@ test('all messages behind one that comes back come back with it, unsent', async 
 
 test('a message about new events goes to the fan-out, and comes back if that fails', async () => {
   const { fannedOut, posts, receive } = createDelivery(unheld);
-  const news = { ownerKey: 'owner#ann', first: 'p1', last: 'p3' };
+  const news = { ownerKey: 'owner#ann', last: 'p3' };
   expect(await receive(news, message(1))).toEqual([true, true]);
   expect([fannedOut, posts.length]).toEqual([[news], 1]);
   const failing = createDelivery({ ...unheld, fanOut: () => Promise.reject(new Error('throttled')) });
   expect(await failing.receive(news, message(1))).toEqual([false, false]);
   expect(failing.posts).toEqual([]);
+});
+
+test('a message that cannot be handled comes back sooner than its visibility timeout', async () => {
+  const { receive, hidden, state } = createDelivery({
+    ...unheld,
+    fanOut: () => Promise.reject(new Error('throttled')),
+  });
+  for (const receives of [1, 2, 6, 7, 8, 1_000]) {
+    state.receives = receives;
+    expect(await receive({ ownerKey: 'owner#ann', last: 'p3' })).toEqual([false]);
+  }
+  expect(hidden).toEqual([2, 4, 64, 128, 128, 128]);
 });
 
 test('nothing is sent for a subscription that has ended, nor at or after its refreshBefore', async () => {
@@ -140,7 +152,7 @@ test.each(['subscription', 'occurrence'] as const)('if the %s cannot be read, th
   const { context, posts, hidden } = createDelivery(unheld);
   const store = { ...context.store, [read]: async () => Promise.reject(new Error('planted-secret')) };
   expect(await createDelivery({ ...context, store }).receive()).toEqual([false]);
-  expect([posts, hidden]).toEqual([[], []]);
+  expect([posts, hidden]).toEqual([[], [2]]);
   expect(vi.mocked(console.error).mock.calls.join()).not.toContain('planted-secret');
 });
 

@@ -26,6 +26,8 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     subscription: subscription as Subscription | undefined,
     occurrence: { body: occurrence, scopes: [] } as Occurrence | undefined,
     lastRequest: undefined as number | undefined,
+    /** How often each message was received. */
+    receives: 1,
     answer: { status: 204, body: '' } as Answer,
   };
   const posts: SignedPost[] = [];
@@ -58,7 +60,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     /** Whether each message is done. */
     async receive(...bodies: readonly unknown[]) {
       const messages = bodies.length === 0 ? [message(1)] : bodies;
-      const { batchItemFailures } = await handleMessages(batch(messages, T0), context);
+      const { batchItemFailures } = await handleMessages(batch(messages, T0, state.receives), context);
       const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
       return messages.map((_one, index) => !failed.has(`m${index}`));
     },
@@ -70,13 +72,13 @@ export const message = (number: number) => ({
   ...{ eventId: `evt_${number}`, position: `p${number}` },
 });
 
-const batch = (messages: readonly unknown[], sentAt: number): SQSEvent => ({
+const batch = (messages: readonly unknown[], sentAt: number, receives: number): SQSEvent => ({
   Records: messages.map((one, index) => ({
     ...{ messageId: `m${index}`, receiptHandle: `r${index}`, md5OfBody: '', messageAttributes: {} },
     ...{ eventSource: 'aws:sqs', eventSourceARN: 'arn:aws:sqs:eu-central-1:111122223333:q.fifo', awsRegion: '' },
     body: typeof one === 'string' ? one : JSON.stringify(one),
     attributes: {
-      ...{ ApproximateReceiveCount: '1', SenderId: '', ApproximateFirstReceiveTimestamp: String(sentAt) },
+      ...{ ApproximateReceiveCount: String(receives), SenderId: '', ApproximateFirstReceiveTimestamp: String(sentAt) },
       ...{ SentTimestamp: String(sentAt), MessageGroupId: 'sub_1' },
     },
   })),

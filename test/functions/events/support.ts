@@ -53,8 +53,11 @@ function fakeQueue() {
     },
     /** How many messages it refuses from now on. */
     refuses: 0,
+    /** How many messages about new events it loses from now on. */
+    loses: 0,
     accept(message: FifoMessage) {
       if (queue.refuses > 0) return queue.refuses-- === 0;
+      if (message.group === OWNER && queue.loses > 0) return queue.loses-- > 0;
       const its = message.group === OWNER ? news : sent;
       if (!its.some(({ id }) => id === message.id)) its.push(message);
       return true;

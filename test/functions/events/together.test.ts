@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { fanOut } from '../../../functions/events/fan-out.ts';
+import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { eventsInMemory, finished, OWNER, START } from './support.ts';
+import { type EventItems, positionText } from '../../../functions/tasks/table/event-items.ts';
+import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });
 const ids = (...numbers: readonly number[]) => numbers.map((n) => finished(n).eventId);
@@ -72,7 +75,91 @@ test('however many events go into the log together, they cost each subscription 
     OWNER,
     ...Array.from({ length: together }, (_, n) => event(n)),
   );
-  // Head, entry, head, message, the entries; then they are read, and the subscriptions; a write for each, two batches of messages.
-  expect(steps).toBe(4 + together + 2 + 15 + 2);
+  // Head, entry, head, message, the entries; then it reads the position, the entries and the subscriptions, writes each of these, sends
+  // two batches of messages, and writes the position.
+  expect(steps).toBe(4 + together + 3 + 15 + 2 + 1);
   expect(queue.sent).toHaveLength(15);
+});
+
+test('a message about new events brings all that are in the log: later messages write nothing', async () => {
+  const { items, writer, subscribe, queue, got } = eventsInMemory();
+  for (let n = 0; n < 3; n++) await subscribe(`sub${n}`);
+  queue.loses = 9;
+  for (let n = 1; n <= 9; n++) await writer().append(OWNER, event(n));
+  expect(queue.sent).toEqual([]);
+  await writer().append(OWNER, event(10));
+  let writes = 0;
+  const counted = {
+    ...items,
+    match: async () => void writes++,
+    noteFannedOut: async () => void writes++,
+  } as EventItems;
+  const handle = fanOut({ items: counted, send: async () => [], now: () => START });
+  for (let n = 1; n <= 10; n++) await handle({ ownerKey: OWNER, last: positionText(START + n) });
+  expect(writes).toBe(0);
+  expect(queue.sent).toHaveLength(3);
+  expect(await got('sub1')).toEqual(ids(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+});
+
+test('one that dies is done again with the events since, and all come once, in order (H-21)', async () => {
+  for (let dieAt = 1; dieAt < 18; dieAt++) {
+    const { items, writer, subscribe, queue, got } = eventsInMemory();
+    for (const id of ['a', 'b']) await subscribe(id, id === 'b' ? { arguments: { taskId: 't2' } } : {});
+    queue.loses = 1;
+    await writer().append(OWNER, event(1));
+    let step = 0;
+    const dies = <T extends object>(real: T): T =>
+      new Proxy(real, {
+        get:
+          (of, name) =>
+          async (...given: unknown[]) => {
+            if (++step >= dieAt) throw new Died();
+            return (of[name as keyof T] as (...args: unknown[]) => unknown)(...given);
+          },
+      });
+    const { send } = dies({ send: async (messages: readonly FifoMessage[]) => messages.map(queue.accept) });
+    const message = { ownerKey: OWNER, last: positionText(START + 3) };
+    await fanOut({ items: dies(items), send, now: () => START })(message).catch(() => {});
+    if (dieAt % 2 === 0) await got('a');
+    await writer().append(OWNER, event(2));
+    await writer().append(OWNER, event(3));
+    expect([await got('a'), await got('b')]).toEqual([ids(1, 2, 3), ids(2)]);
+    const others = [...queue.sent.map(({ id }) => id)];
+    expect(new Set(others).size).toBe(others.length);
+  }
+});
+
+test('the events of a lost message come with the next event, or with a refresh after an hour', async () => {
+  for (const sign of ['event', 'refresh'] as const) {
+    const { writer, subscribe, items, queue, got, clock } = eventsInMemory();
+    await subscribe('sub');
+    queue.loses = 2;
+    for (const n of [1, 2]) await writer().append(OWNER, event(n));
+    const refresh = async () => {
+      const subscription = await items.subscription(OWNER, 'sub');
+      if (subscription !== undefined) await writer().revive(OWNER, subscription);
+      await writer().append('owner#other', event(9));
+    };
+    clock.now += 3_600_000;
+    await refresh();
+    expect(await got('sub')).toEqual([]);
+    clock.now += 1;
+    await (sign === 'event' ? writer().append(OWNER, event(3)) : refresh());
+    expect(await got('sub')).toEqual(sign === 'event' ? ids(1, 2, 3) : ids(1, 2));
+    const sent = queue.sent.length;
+    await refresh();
+    expect([queue.sent.length, queue.news]).toEqual([sent, []]);
+  }
+});
+
+test('more events than a page of the log come page by page', async () => {
+  const { writer, subscribe, queue, got } = eventsInMemory();
+  await subscribe('sub');
+  const most = 520;
+  queue.loses = most / 20;
+  for (let n = 1; n <= most; n += 20) {
+    await writer().append(OWNER, ...Array.from({ length: 20 }, (_, index) => event(n + index)));
+  }
+  await writer().append(OWNER, event(most + 1));
+  expect(await got('sub')).toEqual(ids(...Array.from({ length: most + 1 }, (_, index) => index + 1)));
 });

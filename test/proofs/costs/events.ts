@@ -77,8 +77,13 @@ export async function eventCosts(cloud: Cloud, logged: () => number): Promise<Ma
     const full = { ...entry, event, summary: 'x'.repeat(limits.mcpEvents.summary) };
     const count = 2 * limits.mcpEvents.replay;
     await write(Array.from({ length: count }, (_, n) => ({ ...full, taskId: `#event#${positionText(last + 1 + n)}` })));
-    const { pending: _pending, ...rest } = { ...head };
-    await client.send(new PutCommand({ TableName, Item: { ...rest, last: last + count } }));
+    // The last events came together.
+    const pending = Array.from({ length: limits.mcpEvents.together }, () => ({
+      at: 1_795_344_072_481,
+      event,
+      summary: full.summary,
+    }));
+    await client.send(new PutCommand({ TableName, Item: { ...head, pending, last: last + count } }));
     const cursor = positionText(last);
     await metered('events/poll', { name: 'task.finished', arguments: { taskId }, cursor });
     await metered('events/subscribe', wanted({ taskId, tool: 'ask' }, { cursor }));

@@ -92,8 +92,8 @@ export const bugs = {
     kind: 'too many messages',
     items: (real) => ({
       ...real,
-      async match(owner, to, position) {
-        const found = await real.match(owner, to, position);
+      async match(owner, to, its) {
+        const found = await real.match(owner, to, its);
         return found && { ...found, matchedBefore: '' };
       },
     }),
@@ -103,8 +103,8 @@ export const bugs = {
     group: (subscriptionId, eventId) => subscriptionId + eventId,
     items: (real) => ({
       ...real,
-      async match(owner, to, position) {
-        const found = await real.match(owner, to, position);
+      async match(owner, to, its) {
+        const found = await real.match(owner, to, its);
         return found && { ...found, matchedBefore: '', deliveredTo: '' };
       },
     }),
@@ -120,21 +120,28 @@ export const bugs = {
     kind: 'lost',
     items: (real) => ({
       ...real,
-      async match(owner, to, position) {
+      async match(owner, to, its) {
         const before = await real.subscription(owner, to.id);
-        const found = await real.match(owner, to, position);
-        return found && before?.lastMatched === position ? { ...found, matchedBefore: '' } : found;
+        const found = await real.match(owner, to, its);
+        return found && before?.lastMatched === its.last ? { ...found, matchedBefore: '' } : found;
       },
+    }),
+  },
+  'events that are noted again after a death count as later ones': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      match: (owner, { matchedFrom: _unread, ...to }, its) => real.match(owner, to, its),
     }),
   },
   'the log decides by what it read before it noted its entry': {
     kind: 'lost',
     items: (real, pause) => ({
       ...real,
-      async match(owner, to, position) {
+      async match(owner, to, its) {
         const before = await real.subscription(owner, to.id);
         await pause();
-        const found = await real.match(owner, to, position);
+        const found = await real.match(owner, to, its);
         return found && before && { ...found, deliveredTo: before.deliveredTo };
       },
     }),

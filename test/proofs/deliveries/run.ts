@@ -97,7 +97,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) => {
     for (const { group, id, body } of messages) {
       const message = JSON.parse(body) as DeliveryMessage | NewEvents;
-      if ('first' in message) {
+      if (!('eventId' in message)) {
         queue.send(group, id, body);
         continue;
       }
