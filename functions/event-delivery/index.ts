@@ -6,7 +6,7 @@ import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { variable } from '../tasks/aws/env.ts';
 import type { HideMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { print } from '../tasks/log.ts';
-import { eventItems } from '../tasks/table/event-items.ts';
+import { eventItems } from '../tasks/table/events/items.ts';
 import { handleMessages, type QueueContext } from './handle.ts';
 import { logAttempt, measureLines } from './measures.ts';
 

@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { Unavailable } from '../tasks/errors.ts';
-import {
-  type EventItems,
-  type LogHead,
-  type PlacedEntry,
-  positionText,
-  type StoredSubscription,
-} from '../tasks/table/event-items.ts';
+import type { EventItems } from '../tasks/table/events/items.ts';
+import { type LogHead, type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
+import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
 import { matches } from './match.ts';
 import type { DeliveryMessage, NewEvents } from './ports.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ID_LETTERS } from '../tasks/ids.ts';
 import { failureName } from '../tasks/log.ts';
 import type { Status, TaskRecord } from '../tasks/record.ts';
-import type { EventFacts } from '../tasks/table/event-items.ts';
+import type { EventFacts } from '../tasks/table/events/log.ts';
 import { isTerminal } from '../tasks/transitions/change.ts';
 
 /** What an event takes from a task. */

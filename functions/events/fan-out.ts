@@ -1,5 +1,6 @@
 import type { FifoMessage } from '../tasks/aws/sqs.ts';
-import { type PlacedEntry, positionText, type StoredSubscription } from '../tasks/table/event-items.ts';
+import { type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
+import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
 import { type ChainContext, chain, messageOf } from './chain.ts';
 import { matches } from './match.ts';
 import type { NewEvents } from './ports.ts';

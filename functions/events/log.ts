@@ -7,7 +7,7 @@ import {
   type PlacedEntry,
   positionText,
   type SubscriptionStart,
-} from '../tasks/table/event-items.ts';
+} from '../tasks/table/events/log.ts';
 import { type Chain, type ChainContext, chain, LogBusy, newEventsOf, placed, SILENT } from './chain.ts';
 import { type Filter, matches } from './match.ts';
 

@@ -1,5 +1,6 @@
 import { sufficient } from '../authorizer/scopes.ts';
-import type { EventFacts, MatchedSubscription } from '../tasks/table/event-items.ts';
+import type { EventFacts } from '../tasks/table/events/log.ts';
+import type { MatchedSubscription } from '../tasks/table/events/subscription.ts';
 
 /** Which events somebody asked for, and may see. */
 export type Filter = Pick<MatchedSubscription, 'name' | 'arguments' | 'scopes'>;

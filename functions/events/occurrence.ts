@@ -1,4 +1,4 @@
-import { type EventFacts, positionText } from '../tasks/table/event-items.ts';
+import { type EventFacts, positionText } from '../tasks/table/events/log.ts';
 
 /**
  * The event as a client gets it.

@@ -1,4 +1,5 @@
-import { type NewSubscription, positionText } from '../tasks/table/event-items.ts';
+import { positionText } from '../tasks/table/events/log.ts';
+import type { NewSubscription } from '../tasks/table/events/subscription.ts';
 import { type ChainContext, chain, placed } from './chain.ts';
 import { occurrenceOf } from './occurrence.ts';
 import type { DeliveryError, EventName, EventsStore, Subscription } from './ports.ts';

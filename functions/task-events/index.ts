@@ -11,7 +11,7 @@ import { errorFacts, logEvent, print } from '../tasks/log.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
-import { eventItems } from '../tasks/table/event-items.ts';
+import { eventItems } from '../tasks/table/events/items.ts';
 import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';

@@ -3,7 +3,7 @@ import { summaryOf } from '../events/summary.ts';
 import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import type { Status } from '../tasks/record.ts';
-import type { EventFacts } from '../tasks/table/event-items.ts';
+import type { EventFacts } from '../tasks/table/events/log.ts';
 import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 

@@ -54,7 +54,7 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
 export const PROGRESS_PARTITION = 'progress#';
 /** The partitions of the places of links and webhooks. A run writes them, too. */
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
-/** The log of an owner's events, and its subscriptions (`table/event-items.ts`). */
+/** The log of an owner's events, and its subscriptions (`table/events/items.ts`). */
 export const EVENTS_PARTITION = 'events#';
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [

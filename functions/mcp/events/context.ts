@@ -1,6 +1,6 @@
 import type { EventLog } from '../../events/log.ts';
 import type { DeliveryError } from '../../events/ports.ts';
-import type { EventItems } from '../../tasks/table/event-items.ts';
+import type { EventItems } from '../../tasks/table/events/items.ts';
 
 /** What the methods of MCP Events need beside what all methods have. */
 export interface EventsContext {

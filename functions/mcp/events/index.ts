@@ -5,7 +5,7 @@ import type { SendFifo } from '../../tasks/aws/sqs.ts';
 import { setBounded } from '../../tasks/bounded-map.ts';
 import { limits } from '../../tasks/limits.ts';
 import { errorFacts, logEvent } from '../../tasks/log.ts';
-import { type EventItems, eventItems } from '../../tasks/table/event-items.ts';
+import { type EventItems, eventItems } from '../../tasks/table/events/items.ts';
 import type { ServerEvents } from '../context.ts';
 import type { EventsContext } from './context.ts';
 import { eventMethods } from './methods.ts';

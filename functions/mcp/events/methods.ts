@@ -3,7 +3,7 @@ import { occurrenceOf } from '../../events/occurrence.ts';
 import { positionOf } from '../../events/store.ts';
 import { InvalidParams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
-import { positionText } from '../../tasks/table/event-items.ts';
+import { positionText } from '../../tasks/table/events/log.ts';
 import type { Method } from '../context.ts';
 import type { EventsContext } from './context.ts';
 import { declaresEvents, EventsError } from './errors.ts';

@@ -6,13 +6,12 @@ import { summaryOf } from '../../events/summary.ts';
 import { InvalidParams, TooManyStreams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
-import {
-  type LogEntry,
-  type MatchedSubscription,
-  type NewSubscription,
-  positionText,
-  type StoredSubscription,
-} from '../../tasks/table/event-items.ts';
+import { type LogEntry, positionText } from '../../tasks/table/events/log.ts';
+import type {
+  MatchedSubscription,
+  NewSubscription,
+  StoredSubscription,
+} from '../../tasks/table/events/subscription.ts';
 import type { Call, Method, ServerContext } from '../context.ts';
 import { readTask } from '../read/read.ts';
 import { openStream } from '../stream/held.ts';

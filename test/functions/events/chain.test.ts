@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { positionText } from '../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { createRandom } from '../../../local/testing.ts';
 import { createTime } from '../../proofs/deliveries/time.ts';
 import { eventsInMemory, finished, OWNER, START } from './support.ts';

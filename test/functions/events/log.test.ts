@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EventLog } from '../../../functions/events/log.ts';
-import { positionText } from '../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { DAY, Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const ids = (...numbers: readonly number[]) => numbers.map((n) => finished(n).eventId);

@@ -6,13 +6,9 @@ import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports
 import { eventsStore } from '../../../functions/events/store.ts';
 import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import {
-  type EventFacts,
-  type EventItems,
-  eventItems,
-  type NewSubscription,
-  positionText,
-} from '../../../functions/tasks/table/event-items.ts';
+import { type EventItems, eventItems } from '../../../functions/tasks/table/events/items.ts';
+import { type EventFacts, positionText } from '../../../functions/tasks/table/events/log.ts';
+import type { NewSubscription } from '../../../functions/tasks/table/events/subscription.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
 export const OWNER = 'owner#a';

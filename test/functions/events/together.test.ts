@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { fanOut } from '../../../functions/events/fan-out.ts';
 import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { type EventItems, positionText } from '../../../functions/tasks/table/event-items.ts';
+import type { EventItems } from '../../../functions/tasks/table/events/items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });

@@ -4,7 +4,8 @@ import { subscriptionsOf } from '../../../functions/operator/events/deliveries.t
 import { explain } from '../../../functions/operator/explain/index.ts';
 import { type Story, show } from '../../../functions/operator/show.ts';
 import type { DynamoDb } from '../../../functions/tasks/aws/dynamodb.ts';
-import { eventItems, positionText } from '../../../functions/tasks/table/event-items.ts';
+import { eventItems } from '../../../functions/tasks/table/events/items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { operatorEvents } from '../../../functions/tasks/table/operators/events.ts';
 import { TABLE } from '../../support/engine/memory.ts';
 import { finished } from '../events/support.ts';

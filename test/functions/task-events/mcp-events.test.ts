@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { PublishEvents } from '../../../functions/task-events/mcp-events.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import type { EventFacts } from '../../../functions/tasks/table/event-items.ts';
+import type { EventFacts } from '../../../functions/tasks/table/events/log.ts';
 import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
 import { cancel, finish } from '../../../functions/tasks/transitions/end.ts';
 import { change, fresh, published, SECRET, T0 } from './published.ts';

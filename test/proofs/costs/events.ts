@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { BatchWriteCommand, DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { positionText } from '../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import type { Cloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
 import { startReceiver } from '../../cloud/events/receiver.ts';

@@ -1,5 +1,5 @@
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
-import type { EventItems } from '../../../functions/tasks/table/event-items.ts';
+import type { EventItems } from '../../../functions/tasks/table/events/items.ts';
 import type { Kind } from './judge.ts';
 
 export interface Bug {

@@ -6,7 +6,7 @@ import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports
 import type { Answer } from '../../../functions/events/post/post.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import { type EventItems, eventItems } from '../../../functions/tasks/table/event-items.ts';
+import { type EventItems, eventItems } from '../../../functions/tasks/table/events/items.ts';
 import { createRandom } from '../../../local/testing.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 import type { Bug } from './bugs.ts';

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../../functions/events/log.ts';
-import { type EventItems, positionText } from '../../../functions/tasks/table/event-items.ts';
+import type { EventItems } from '../../../functions/tasks/table/events/items.ts';
+import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import type { Calls } from './calls.ts';
 import { OWNER, type Received, T0 } from './run.ts';
 import type { Time } from './time.ts';

@@ -1,12 +1,8 @@
 import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
 import type { DynamoDb, QueryInput } from '../../aws/dynamodb.ts';
-import {
-  type EventFacts,
-  type EventItems,
-  eventItems,
-  type StoredSubscription,
-  subscriptionsIn,
-} from '../event-items.ts';
+import { type EventItems, eventItems, subscriptionsIn } from '../events/items.ts';
+import type { EventFacts } from '../events/log.ts';
+import type { StoredSubscription } from '../events/subscription.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
 export type SubscriptionRead = Pick<

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredSubscription } from '../../../../functions/tasks/table/event-items.ts';
+import type { StoredSubscription } from '../../../../functions/tasks/table/events/subscription.ts';
 import { OWNER } from '../../events/support.ts';
 import { eventsServer, SECRET, URL_ } from './support.ts';
 

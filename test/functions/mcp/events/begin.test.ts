@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { type NewSubscription, positionText } from '../../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../../functions/tasks/table/events/log.ts';
+import type { NewSubscription } from '../../../../functions/tasks/table/events/subscription.ts';
 import { DAY, finished, OWNER, START } from '../../events/support.ts';
 import { eventsServer, SECRET, URL_ } from './support.ts';
 

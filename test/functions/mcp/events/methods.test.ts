@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { positionText } from '../../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../../functions/tasks/table/events/log.ts';
 import { finished, OWNER, START } from '../../events/support.ts';
 import { fakeServer } from '../support/fake-server.ts';
 import { legacyCall, modernCall } from '../support/posted.ts';

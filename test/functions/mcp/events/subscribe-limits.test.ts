@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import type { NewSubscription } from '../../../../functions/tasks/table/event-items.ts';
+import type { NewSubscription } from '../../../../functions/tasks/table/events/subscription.ts';
 import { finished, OWNER, START } from '../../events/support.ts';
 import { eventsServer, URL_ } from './support.ts';
 

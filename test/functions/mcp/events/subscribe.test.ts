@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EVENT_NAMES } from '../../../../functions/events/ports.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { positionText } from '../../../../functions/tasks/table/event-items.ts';
+import { positionText } from '../../../../functions/tasks/table/events/log.ts';
 import { DAY, finished, OWNER, START } from '../../events/support.ts';
 import { EVENTS_TOOLS, eventsServer, SECRET, SEP, URL_ } from './support.ts';
 

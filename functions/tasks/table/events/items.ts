@@ -1,7 +1,16 @@
-import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../attributes.ts';
-import type { DynamoDb, PutInput, QueryInput } from '../aws/dynamodb.ts';
-import { DAY, limits } from '../limits.ts';
-import { ifConditionHolds } from './conditional-write.ts';
+import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
+import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
+import { DAY, limits } from '../../limits.ts';
+import { ifConditionHolds } from '../conditional-write.ts';
+import { type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
+import type {
+  Begun,
+  FirstEvents,
+  Matched,
+  MatchedSubscription,
+  NewSubscription,
+  StoredSubscription,
+} from './subscription.ts';
 
 /**
  * The items of MCP Events: in a partition for each owner the head of its log, the entries, the subscriptions, their URLs, and when
@@ -51,113 +60,6 @@ export interface EventItems {
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
-
-export interface LogHead {
-  /** The position of the last entry. */
-  readonly last: number;
-  /** The last entries, in order. They are not in the log before their messages are in the queue. */
-  readonly pending?: readonly LogEntry[];
-  /** Names of the last entries, newest first, by their events; empty for other entries. */
-  readonly recent: readonly string[];
-  /** In seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** An event, or the start of a subscription. A start may have the event of a task that ended before. */
-export interface LogEntry {
-  readonly at: number;
-  readonly event?: EventFacts;
-  /** Of the event, if its tool has `eventSummary`. Beside it, as operators without the right to payloads read `event`. */
-  readonly summary?: string;
-  readonly start?: SubscriptionStart;
-}
-export type PlacedEntry = LogEntry & { readonly position: number };
-
-export interface SubscriptionStart {
-  readonly id: string;
-  readonly createdAt: number;
-  /** Its events begin after this position. */
-  readonly after: number;
-  /** It gets no older ones from before its start. */
-  readonly since: number;
-}
-
-/** What an event says. It has no argument, question, answer or result. */
-export interface EventFacts {
-  readonly eventId: string;
-  readonly name: string;
-  readonly at: number;
-  readonly taskId: string;
-  readonly tool: string;
-  readonly createdAt: number;
-  readonly status?: string | undefined;
-  readonly isError?: true | undefined;
-  readonly reason?: string | undefined;
-  /** When unanswered questions fail the task. */
-  readonly answerBy?: number | undefined;
-  /** What a token needs to see this task. */
-  readonly scopes?: readonly string[] | undefined;
-}
-
-/** Names one that was begun: one that is begun again has the same id. */
-type Begun = Pick<MatchedSubscription, 'id' | 'createdAt'>;
-
-export interface MatchedSubscription {
-  readonly id: string;
-  readonly createdAt: number;
-  /** A hash of its URL, whose receiver has answered a challenge. */
-  readonly endpoint: string;
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** The scopes that the token of its last `events/subscribe` had. */
-  readonly scopes: readonly string[];
-  readonly refreshBefore: number;
-  /** The position of its start in the log: events after that are sent. */
-  readonly started?: string;
-  /** The id of the event that it gets by its start. Empty: none. */
-  readonly startEvent?: string;
-  /** The position after which the entries begin that moved `lastMatched`. */
-  readonly matchedFrom?: string;
-}
-
-/** Positions of entries that are for a subscription. */
-export interface Matched {
-  readonly from: string;
-  readonly last: string;
-}
-
-export interface StoredSubscription extends MatchedSubscription {
-  /** Newest first. */
-  readonly secrets: readonly string[];
-  /** Until when the second one signs. */
-  readonly secretUntil?: number | undefined;
-  /** All up to this position was delivered, given up, or not for it. */
-  readonly deliveredTo: string;
-  /** The last entry that is for it. While that is after `deliveredTo`, a message for it is under way. */
-  readonly lastMatched: string;
-  /** What `lastMatched` was before the entries after `matchedFrom`. */
-  readonly matchedBefore?: string;
-  /** It gets no older events from before its start. */
-  readonly since?: number;
-  /** Not all that it asked for from before its start is there. */
-  readonly truncated: boolean;
-  readonly failedSince?: number | undefined;
-  readonly lastError?: string | undefined;
-  readonly lastDeliveryAt?: number | undefined;
-  /** When the last attempt failed, or a message was sent because there was none. */
-  readonly triedAt?: number | undefined;
-  /** In seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-export type NewSubscription = StoredSubscription & { readonly url: string };
-
-export type FirstEvents = Required<
-  Pick<StoredSubscription, 'started' | 'startEvent' | 'since' | 'truncated' | 'deliveredTo' | 'lastMatched'>
->;
-
-/** A position as clients and messages have it. It sorts like the number. */
-export const positionText = (position: number): string => String(position).padStart(16, '0');
 
 /** What a write has beside its key or item: the names in its expressions are names of attributes, the values are these. */
 function given(values: object, ConditionExpression: string, UpdateExpression?: string) {
