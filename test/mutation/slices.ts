@@ -86,7 +86,8 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   tool: { mutate: ['functions/tool/*.ts'], tests: toolTests },
   // Steps, waits and files: each test of them runs `tool`, too.
   'tool-parts': { mutate: ['functions/tool/{journal,waits,files}/*.ts'], tests: toolTests },
-  signals: { mutate: ['functions/signals/**/*.ts'], tests: ['test/functions/signals/!(page-browser).test.ts'] },
+  // All but those that take seconds for each mutant.
+  signals: { mutate: ['functions/signals/**/*.ts'], tests: ['test/functions/signals/!(page-browser|guesses).test.ts'] },
   events: {
     mutate: ['functions/{events,event-delivery}/**/*.ts', 'functions/mcp/events/*.ts'],
     tests: ['test/functions/{events,event-delivery,mcp/events}/**/*.test.ts'],

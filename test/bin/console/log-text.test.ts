@@ -19,6 +19,9 @@ test('a line of a tool is its text, with the stack of an error that it logs', ()
   expect(said(line('half\ndone'))).toBe('half\ndone');
   expect(said(line({ tool: 'x', taskId: 't', message: 'two' }))).toBe('two');
   expect(said(line({ n: 1 }))).toBe('{"n":1}');
+  expect(said(line({ message: 'own' }))).toBe('{"message":"own"}');
+  expect(said(line(7))).toBe('7');
+  expect(said(line('out of memory', 'FATAL'))).toBe('✗ out of memory');
   const error = { errorType: 'E', errorMessage: 'no', stackTrace: ['E: no', '    at own.ts:1'] };
   expect(said(line(error, 'ERROR'))).toBe('✗ E: no\n    at own.ts:1');
   expect(said(line({ tool: 'x', message: error }, 'ERROR'))).toBe('✗ E: no\n    at own.ts:1');
@@ -30,6 +33,7 @@ test('an error of a function is a line without its stack, which the page shows a
 });
 
 test('any other line does not change', () => {
-  for (const line of ['plain', '{"half":', '[1]', '{"level":"INFO"}', 'Invoke Error {', 'null'])
-    expect(said(line)).toBe(line);
+  const lines = ['plain', '{"half":', '[1]', '{"level":"INFO"}', '{"message":"x"}', 'Invoke Error {', 'null'];
+  // In the last one an object begins at the same place as after 'Invoke Error '.
+  for (const line of [...lines, 'a plain text {"n":1}']) expect(said(line)).toBe(line);
 });

@@ -171,4 +171,9 @@ describe('the page acts', () => {
     expect((await post('cancel', { id: 7 })).json().error).toBe('Which task? Give its id');
     expect(server.did).toEqual([]);
   });
+
+  test.each(['', 7])('by the id alone, if the owner is %j', async (owner) => {
+    const { post } = await pageOf(operatorOn([task()]));
+    expect((await post('cancel', { id: KEY.taskId, owner })).json()).toMatchObject({ done: true });
+  });
 });

@@ -88,7 +88,9 @@ describe('the console', () => {
     expect((await get('api/constructor')).status).toBe(404);
     expect((await post('constructor', {})).status).toBe(404);
     expect(await get('nope.js')).toMatchObject({ status: 404, text: expect.stringContaining('no such file') });
-    expect((await send(port, `/${token}/`, { method: 'POST' })).status).toBe(405);
+    for (const path of ['x/api/server', 'api/server/x']) expect((await get(path)).status, path).toBe(404);
+    const posted = await send(port, `/${token}/`, { method: 'POST' });
+    expect(posted).toMatchObject({ status: 405, text: '{"error":"Only GET"}' });
   });
 
   test('a body of more than 300,000 bytes, or without an object, changes nothing', async () => {
@@ -98,9 +100,14 @@ describe('the console', () => {
       const body = { id: KEY.taskId, owner: KEY.owner, padding: '' };
       return { ...body, padding: 'x'.repeat(bytes - JSON.stringify(body).length) };
     };
-    for (const body of [padded(300_001), [], undefined]) expect((await post('cancel', body)).status).toBe(400);
+    const error = 'The body has to be a JSON object of at most 300000 bytes';
+    for (const body of [padded(300_001), [], undefined]) {
+      const reply = await post('cancel', body);
+      expect([reply.status, reply.json()]).toEqual([400, { error }]);
+    }
     expect(server.did).toEqual([]);
-    expect((await post('cancel', padded(300_000))).status).toBe(200);
+    const type = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await post('cancel', padded(300_000), type)).status).toBe(200);
   });
 
   test('every file of the page is served, and no other file beside them', async () => {
