@@ -7,7 +7,7 @@ import { DAY, LINK, linkOf, setup, T0, webhookOf, YES } from './support.ts';
 
 const SCHEMA = { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } };
 
-test('a URL that this server has not made, of each kind: one answer, two reads at most, no change', async () => {
+test('URLs that this server has not made, of each kind: one answer, few reads, no change', async () => {
   await guess(8 * 43);
 });
 
