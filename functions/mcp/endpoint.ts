@@ -35,12 +35,12 @@ const NO_SNIFFING = { 'x-content-type-options': 'nosniff' };
 
 /** Answers one HTTP request. The checks run in the order of docs/protocol.md 1.1. */
 export async function endpoint(request: HttpRequest, server: ServerContext): Promise<HttpReply> {
-  if (!originAllowed(request, server.manifest.allowedOrigins)) {
+  if (!originAllowed(request.headers, server.manifest.allowedOrigins)) {
     return jsonReply(403, errorMessage(undefined, new InvalidRequest('Origin is not allowed')).body, NO_SNIFFING);
   }
-  const reply = request.method === 'OPTIONS' ? preflight(request) : await serve(request, server);
+  const reply = request.method === 'OPTIONS' ? preflight(request.headers) : await serve(request, server);
   const answer = reply.status === 200 && !acceptsJson(request) ? asStream(reply) : reply;
-  return { ...answer, headers: { ...answer.headers, ...corsHeaders(request), ...NO_SNIFFING } };
+  return { ...answer, headers: { ...answer.headers, ...corsHeaders(request.headers), ...NO_SNIFFING } };
 }
 
 /** A client that accepts only streams gets its answer on a stream. */
@@ -63,13 +63,13 @@ async function serve(request: HttpRequest, server: ServerContext): Promise<HttpR
   try {
     if (request.method === 'GET' && revision.stream !== undefined) {
       if (named !== undefined && !LEGACY_VERSIONS.includes(named)) throw new UnsupportedVersion(SUPPORTED, named);
-      return await revision.stream(await senderOf(request, principalOf(request, server), server), server);
+      return await revision.stream(await senderOf(request, principalOf(request.caller, server), server), server);
     }
     if (request.method !== 'POST') return notOffered();
     checkTransport(request);
     const message = parseMessage(request.body);
     if (message.kind === 'request') id = message.id;
-    const principal = principalOf(request, server);
+    const principal = principalOf(request.caller, server);
     checkCallScopes(principal, message, server);
     await server.events?.seen(principal, 'method' in message ? message.method : '');
     const sender = hasNoSession(message) ? { request, principal } : await senderOf(request, principal, server);

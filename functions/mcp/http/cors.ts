@@ -1,5 +1,7 @@
 import type { HttpReply, HttpRequest } from './http.ts';
 
+type Headers = HttpRequest['headers'];
+
 const ALLOWED_HEADERS = [
   'authorization',
   'content-type',
@@ -13,14 +15,12 @@ const ALLOWED_HEADERS = [
 ];
 
 /** A request without an Origin is allowed: only browsers send one (A-08). */
-export function originAllowed(request: HttpRequest, allowed: readonly string[]): boolean {
-  const { origin } = request.headers;
+export function originAllowed({ origin }: Headers, allowed: readonly string[]): boolean {
   return origin === undefined || allowed.some((pattern) => matches(origin, pattern));
 }
 
 /** Without these headers, a browser hides the answer from the page (A-23). */
-export function corsHeaders(request: HttpRequest): Record<string, string> {
-  const { origin } = request.headers;
+export function corsHeaders({ origin }: Headers): Record<string, string> {
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
@@ -29,8 +29,8 @@ export function corsHeaders(request: HttpRequest): Record<string, string> {
   };
 }
 
-export function preflight(request: HttpRequest): HttpReply {
-  const asked = (request.headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
+export function preflight(headers: Headers): HttpReply {
+  const asked = (headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
   const params = asked.map((name) => name.trim()).filter((name) => /^mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name));
   return {
     status: 200,

@@ -4,7 +4,7 @@ import { sufficient } from '../../authorizer/scopes.ts';
 import { InsufficientScope, InvalidRequest } from '../../tasks/errors.ts';
 import { type Principal, verifiedKey } from '../../tasks/ids.ts';
 import type { ServerContext } from '../context.ts';
-import type { Caller, HttpRequest } from '../http/http.ts';
+import type { Caller } from '../http/http.ts';
 import type { Manifest } from '../manifest.ts';
 
 /** The caller that API Gateway has verified, from the request context. Undefined if it verified none. */
@@ -28,7 +28,7 @@ export function verifiedCaller(
 }
 
 /** The owner of this caller's tasks. If callers are verified, only that identity counts (G-15). */
-export function principalOf({ caller }: HttpRequest, { manifest }: ServerContext): Principal {
+export function principalOf(caller: Caller | undefined, { manifest }: ServerContext): Principal {
   if (manifest.auth === 'anonymous') return { kind: 'anonymous' };
   if (caller === undefined) throw new InvalidRequest('Forbidden', 403);
   // The authorizer checks this too, but API Gateway may use its cached answer from before a deployment that needs more.

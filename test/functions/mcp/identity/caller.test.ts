@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import type { ServerContext } from '../../../../functions/mcp/context.ts';
-import type { HttpRequest } from '../../../../functions/mcp/http/http.ts';
+import type { Caller } from '../../../../functions/mcp/http/http.ts';
 import { principalOf, verifiedCaller } from '../../../../functions/mcp/identity/caller.ts';
 import { verifiedKey } from '../../../../functions/tasks/ids.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
@@ -65,7 +65,7 @@ describe('what the authorizer says of a caller', () => {
 describe('what a caller may do', () => {
   const oauth = (more: Partial<ServerContext> = {}) =>
     fakeServer({ manifest: { ...manifest, auth: 'oauth', scopes: ['mcp'] }, ...more });
-  const by = (...scopes: string[]) => ({ caller: { key: 'owner#a', scopes } }) as unknown as HttpRequest;
+  const by = (...scopes: string[]) => ({ key: 'owner#a', scopes });
 
   test('is decided by the verified key (G-15)', () => {
     expect(principalOf(by('mcp'), fakeServer().server)).toEqual({ kind: 'anonymous' });
@@ -75,14 +75,14 @@ describe('what a caller may do', () => {
 
   test('is nothing without a caller, or without the scopes that every call needs (G-09)', () => {
     const { server } = oauth();
-    const refused = (request: HttpRequest) => {
+    const refused = (caller?: Caller) => {
       try {
-        return principalOf(request, server);
+        return principalOf(caller, server);
       } catch (error) {
         return error;
       }
     };
-    expect(refused({} as HttpRequest)).toMatchObject({ message: 'Forbidden', httpStatus: 403 });
+    expect(refused()).toMatchObject({ message: 'Forbidden', httpStatus: 403 });
     expect(refused(by('other'))).toMatchObject({ data: { scopes: ['mcp'] }, httpStatus: 403 });
     const open = oauth({ manifest: { ...manifest, auth: 'oauth' } });
     expect(principalOf(by(), open.server)).toMatchObject({ kind: 'verified' });
