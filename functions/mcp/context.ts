@@ -65,8 +65,6 @@ export interface Call<W extends Wire = Wire> {
 
 export type ModernCall = Call<ModernWire>;
 
-export const isModernCall = (call: Call): call is ModernCall => !call.wire.asksOnStream;
-
 /** What a server with MCP Events does beside the rest. */
 export interface ServerEvents {
   /** More methods of 2026-07-28. */

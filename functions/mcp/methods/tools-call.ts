@@ -2,12 +2,12 @@ import { InvalidParams, MissingClientCapability, NotSupportedByTool } from '../.
 import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import { isObject } from '../../tasks/shape.ts';
-import { type Call, isModernCall, type Method, type ModernCall, type ServerContext, type Tool } from '../context.ts';
+import type { Call, Method, ModernCall, ServerContext, Tool } from '../context.ts';
 import { checkParamHeaders } from '../http/param-headers.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { argumentsOf, canonicalJson, idempotencyKeyOf, inputResponsesOf } from '../protocol/call-params.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
-import { askDirectly, checkDeclared, openState } from '../stream/input-required.ts';
+import { askDirectly, checkDeclared, isModernCall, openState } from '../stream/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
 import { callDirectly, deliver } from './delivery.ts';

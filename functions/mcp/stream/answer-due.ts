@@ -4,7 +4,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
-import { type Call, isModernCall, type ServerContext } from '../context.ts';
+import type { Call, ServerContext } from '../context.ts';
 import { asTaskUnread } from '../protocol/aws-outage.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { errorMessage, resultMessage } from '../protocol/jsonrpc.ts';
@@ -14,7 +14,7 @@ import { stillRunningResult } from '../wire/still-running-result.ts';
 import { toolResult } from '../wire/tool-result.ts';
 import type { Wire } from '../wire/wire.ts';
 import type { HeldCall } from './held-call.ts';
-import { inputRequired } from './input-required.ts';
+import { inputRequired, isModernCall } from './input-required.ts';
 
 /**
  * A function that makes the answer of a held call, or undefined if no answer is due. It may throw the answer as an

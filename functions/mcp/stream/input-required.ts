@@ -12,6 +12,9 @@ import { callDigest } from '../protocol/call-params.ts';
 import { capabilityFor } from '../protocol/capabilities.ts';
 import { complete } from '../read/read.ts';
 
+/** Whether the questions of a call are its answer, and the client calls again. Else they come on its stream. */
+export const isModernCall = (call: Call): call is ModernCall => !call.wire.asksOnStream;
+
 /** The answer of a call without a task whose task asks: its questions, and a state that names the task (D-20). */
 export async function inputRequired(call: ModernCall, record: TaskRecord, server: ServerContext): Promise<object> {
   const questions = outstanding(await complete(record, { questions: true }, server));
