@@ -8,7 +8,7 @@ import { createMappings } from './event-source/api.ts';
 import { readEventSourceMappings, readQueueMappings, startEventSources } from './event-source/index.ts';
 import { createEventBridge, readBuses, readRules, type Schedules } from './events/index.ts';
 import { createFaults, runPoint } from './faults/index.ts';
-import { awsEnvironment, localized, withoutForbiddenLogs } from './functions.ts';
+import { awsEnvironment, localized, withoutForbiddenLogs } from './function-environment.ts';
 import { checkDeployed } from './iam/deployed.ts';
 import { createIam } from './iam/index.ts';
 import { openFunctionUrls } from './lambda/function-urls.ts';
@@ -26,7 +26,7 @@ import { createIntegrations } from './step-functions/integrations/integrations.t
 import { type AppOptions, readApp } from './template/app.ts';
 import { changesBetween } from './template/changes.ts';
 import { readConnections } from './template/connections.ts';
-import { readFunctionUrls } from './template/function-urls.ts';
+import { readFunctionUrls } from './template/functions.ts';
 import { placeOf } from './template/resources.ts';
 import { every } from './template/schedule.ts';
 import type { TestingControls, TestingOptions } from './testing.ts';

@@ -4,7 +4,7 @@ import { isLike } from '../iam/patterns.ts';
 import { isObject, type JsonObject, numberOf, objectOf, stringOf } from '../json.ts';
 import type { Lambda } from '../lambda/index.ts';
 import type { Resource } from '../template/resources.ts';
-import { unknownValue } from '../template/specs.ts';
+import { unknownValue } from '../template/resources.ts';
 
 /** A Lambda authorizer of type REQUEST. */
 export interface Authorizer {

@@ -1,6 +1,6 @@
 import { objectOf } from '../json.ts';
 import type { Resource } from '../template/resources.ts';
-import { unknownValue } from '../template/specs.ts';
+import { unknownValue } from '../template/resources.ts';
 
 /** The gateway responses of the template: how API Gateway shapes the answers it makes itself. */
 export interface GatewayResponse {

@@ -1,6 +1,6 @@
 import { listOf, objectOf, stringOf } from '../json.ts';
 import type { Resource } from '../template/resources.ts';
-import { unknownValue } from '../template/specs.ts';
+import { unknownValue } from '../template/resources.ts';
 
 export interface MockAnswer {
   readonly status: number;

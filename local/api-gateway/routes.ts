@@ -1,6 +1,6 @@
 import { listOf, numberOf, objectOf, stringOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
-import { unknownValue } from '../template/specs.ts';
+import { unknownValue } from '../template/resources.ts';
 import { type Authorizer, readAuthorizer } from './authorizers.ts';
 import { type GatewayResponse, readGatewayResponse } from './gateway-responses.ts';
 import { type MockAnswer, readMock } from './mock.ts';

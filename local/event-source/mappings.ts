@@ -2,7 +2,8 @@ import { compilePattern, type Matches } from '../events/pattern.ts';
 import { listOf, numberOf, objectOf, parsedObject, stringOf } from '../json.ts';
 import type { FifoQueueResource } from '../sqs/fifo/resources.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
-import { type Specs, unknownValue } from '../template/specs.ts';
+import { unknownValue } from '../template/resources.ts';
+import type { Specs } from '../template/specs.ts';
 import { readsFifo } from './queue/mappings.ts';
 import type { EventSourceMapping } from './types.ts';
 

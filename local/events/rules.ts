@@ -1,8 +1,9 @@
 import { busNameOf, DEFAULT_BUS } from '../bus-name.ts';
 import { isObject, type JsonObject, listOf, numberOf, objectOf, stringOf } from '../json.ts';
 import type { ResolvedStack, Resource } from '../template/resources.ts';
+import { unknownValue } from '../template/resources.ts';
 import { rateMs } from '../template/schedule.ts';
-import { type Specs, unknownValue } from '../template/specs.ts';
+import type { Specs } from '../template/specs.ts';
 import { OF_AWS, STATUS_CHANGE } from './event.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 

@@ -1,5 +1,5 @@
 import type { LambdaOptions } from '../lambda/index.ts';
-import type { FunctionResource } from '../template/specs.ts';
+import type { FunctionResource } from '../template/functions.ts';
 import { ConnectionLost } from './points.ts';
 import type { FaultBench } from './types.ts';
 

@@ -1,5 +1,4 @@
-import { about, type ResolvedStack } from '../template/resources.ts';
-import { isFifo, unknownValue } from '../template/specs.ts';
+import { about, isFifo, type ResolvedStack, unknownValue } from '../template/resources.ts';
 
 export interface TopicResource {
   readonly arn: string;

@@ -1,7 +1,6 @@
 import { objectOf, stringOf } from '../json.ts';
 import { connectionSecretArn } from './identity.ts';
-import { about, type ResolvedStack, type Resource } from './resources.ts';
-import { unknownValue } from './specs.ts';
+import { about, type ResolvedStack, type Resource, unknownValue } from './resources.ts';
 
 /** How HTTP tasks authenticate. */
 export interface Connection {

@@ -2,11 +2,11 @@ import { isObject, type JsonObject, listOf, objectOf, stringOf } from '../json.t
 import { NOT_RUN_LOCALLY } from '../lambda/index.ts';
 import { SERVER_MARK } from '../marks.ts';
 import type { Stack, Template, TemplateResource } from './assembly.ts';
+import { REFUSAL } from './functions.ts';
 import { namesIn } from './names.ts';
 import { ATTACHED, refusalsOf, refusedTools, type ServerStack, unmetNeeds } from './refusals.ts';
 import { RESOURCE_TYPES } from './resource-types.ts';
 import { unknownPaths } from './resources.ts';
-import { REFUSAL } from './specs.ts';
 
 /** An app with only the parts that its server needs. */
 export interface Reached {

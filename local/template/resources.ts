@@ -69,6 +69,19 @@ export function resolveStack(stack: Stack): ResolvedStack {
   return { stack, resources, outputs: resolveOutputs(stack, scope, resolve) };
 }
 
+/** `types`: names with blanks between them. */
+export function ofTypes(stack: ResolvedStack, types: string): Resource[] {
+  return stack.resources.filter(({ type }) => types.split(' ').includes(type));
+}
+
+/** Refuses a value that CloudFormation accepts and the embedded cloud cannot honour. */
+export function unknownValue(resource: Resource, property: string, value: unknown): Error {
+  const { type, where } = resource;
+  return new Error(`the embedded cloud does not know ${property} ${JSON.stringify(value)} of ${type} ${where}`);
+}
+
+export const isFifo = ({ FifoQueue }: JsonObject): boolean => FifoQueue === true || FifoQueue === 'true';
+
 /** `(stack Name, LogicalId, Path/Of/Construct)` */
 export function whereOf(stack: Stack, logicalId: string): string {
   const path = stringOf(objectOf(stack.template.Resources[logicalId]?.Metadata)['aws:cdk:path']);

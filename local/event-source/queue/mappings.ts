@@ -1,7 +1,8 @@
 import { listOf, numberOf, objectOf } from '../../json.ts';
 import type { FifoQueueResource } from '../../sqs/fifo/resources.ts';
 import type { ResolvedStack, Resource } from '../../template/resources.ts';
-import { type Specs, unknownValue } from '../../template/specs.ts';
+import { unknownValue } from '../../template/resources.ts';
+import type { Specs } from '../../template/specs.ts';
 
 /** An enabled AWS::Lambda::EventSourceMapping of a FIFO queue. */
 export interface QueueMapping {

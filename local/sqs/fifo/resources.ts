@@ -1,6 +1,7 @@
 import { numberOf } from '../../json.ts';
 import type { ResolvedStack, Resource } from '../../template/resources.ts';
-import { isFifo, type QueueResource, unknownValue } from '../../template/specs.ts';
+import { isFifo, unknownValue } from '../../template/resources.ts';
+import type { QueueResource } from '../../template/specs.ts';
 
 export interface FifoQueueResource extends QueueResource {
   readonly visibilitySeconds: number;

@@ -2,7 +2,7 @@ import { createIam } from '../../iam/index.ts';
 import { readTopics } from '../../sns/resources.ts';
 import type { CheckApp } from '../../template/app.ts';
 import { readConnections } from '../../template/connections.ts';
-import { readFunctionUrls } from '../../template/function-urls.ts';
+import { readFunctionUrls } from '../../template/functions.ts';
 import { about, placeOf } from '../../template/resources.ts';
 import { loadMachine } from '../machine/machine.ts';
 import { INTEGRATIONS } from './catalog.ts';
