@@ -11,6 +11,12 @@ export const tableKey = <T>({ owner, taskId }: { readonly owner: T; readonly tas
   [KEY.sort]: taskId,
 });
 
+/** The key of the task in an item of the table, or of an index. */
+export const keyIn = (item: Readonly<Record<string, unknown>>) => ({
+  owner: String(item[KEY.partition]),
+  taskId: String(item[KEY.sort]),
+});
+
 /** The sparse index of unfinished tasks, by the time at which the sweep checks them, and the index of operators. */
 export const INDEXES = {
   due: { name: 'due', partition: 'due', sort: 'dueAt' },

@@ -11,6 +11,7 @@ import {
   ENDED,
   EVENTS_PARTITION,
   INDEXES,
+  KEY,
   OWNERS,
   PAYLOAD,
   RUN_QUERIES,
@@ -91,7 +92,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       },
     });
   const readEvents = (...urls: string[]) => {
-    const attributes = ['owner', ...SUBSCRIPTION_SHOWN, 'event', ...urls];
+    const attributes = [KEY.partition, ...SUBSCRIPTION_SHOWN, 'event', ...urls];
     return events ? [onEvents('dynamodb:Query', attributes, { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' })] : [];
   };
   const endEvents = () =>

@@ -1,4 +1,4 @@
-import { FILES_PARTITION, RUN_QUERIES } from '../attributes.ts';
+import { FILES_PARTITION, KEY, RUN_QUERIES, tableKey } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 import { parsed } from '../shape.ts';
@@ -27,7 +27,7 @@ export interface FileStore {
 export function fileStore(db: DynamoDb, table: string): FileStore {
   const queryOf = (owner: string, condition: string, taskId: string): QueryInput => ({
     TableName: table,
-    KeyConditionExpression: `#owner = :owner AND ${condition}`,
+    KeyConditionExpression: `#${KEY.partition} = :owner AND ${condition}`,
     // The policy of a tool needs both.
     Select: 'SPECIFIC_ATTRIBUTES',
     ProjectionExpression: RUN_QUERIES.map((name) => `#${name}`).join(', '),
@@ -38,7 +38,7 @@ export function fileStore(db: DynamoDb, table: string): FileStore {
   return {
     async readFiles({ owner, taskId, deadline }) {
       // 100 files take less than a page of 1 MB.
-      const { Items = [] } = await db.query(queryOf(owner, 'begins_with(#taskId, :taskId)', `${taskId}#`));
+      const { Items = [] } = await db.query(queryOf(owner, `begins_with(#${KEY.sort}, :taskId)`, `${taskId}#`));
       return Items.flatMap(({ value }) =>
         Object(parsed(String(value))).deadline === deadline ? (fileOf(value) ?? []) : [],
       );
@@ -52,17 +52,17 @@ export function fileStore(db: DynamoDb, table: string): FileStore {
       }),
     async listFiles(owner, limit, after) {
       const { Items = [], LastEvaluatedKey } = await db.query({
-        ...queryOf(owner, '#taskId > :taskId', ' '),
+        ...queryOf(owner, `#${KEY.sort} > :taskId`, ' '),
         ScanIndexForward: false,
         Limit: limit,
-        ...(after !== undefined && { ExclusiveStartKey: { owner: FILES_PARTITION + owner, taskId: after } }),
+        ...(after !== undefined && { ExclusiveStartKey: tableKey({ owner: FILES_PARTITION + owner, taskId: after }) }),
       });
       const files = Items.filter(isCurrent).flatMap((item) => {
-        const [taskId = ''] = String(item.taskId).split('#');
+        const [taskId = ''] = String(item[KEY.sort]).split('#');
         const file = fileOf(item.value);
         return file === undefined ? [] : [{ owner, taskId, file }];
       });
-      const last: unknown = LastEvaluatedKey?.taskId;
+      const last: unknown = LastEvaluatedKey?.[KEY.sort];
       return { files, ...(typeof last === 'string' && { last }) };
     },
   };

@@ -1,4 +1,4 @@
-import { INDEXES } from '../attributes.ts';
+import { INDEXES, keyIn } from '../attributes.ts';
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 
@@ -26,7 +26,7 @@ export function dueIndex(db: DynamoDb, table: string, pageSize: number): DueInde
         Limit: pageSize,
         ...(after !== undefined && { ExclusiveStartKey: after }),
       });
-      return { keys: Items as TaskKey[], ...(next !== undefined && { next }) };
+      return { keys: Items.map(keyIn), ...(next !== undefined && { next }) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ENTRY, RUN_QUERIES } from '../attributes.ts';
+import { ENTRY, KEY, RUN_QUERIES } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
@@ -52,7 +52,7 @@ export function journalStore(db: DynamoDb, table: string): JournalStore {
     const { owner, taskId } = runItemKey(run, end);
     const first: QueryInput = {
       TableName: table,
-      KeyConditionExpression: `#owner = :owner AND ${condition}`,
+      KeyConditionExpression: `#${KEY.partition} = :owner AND ${condition}`,
       // The policy of a tool needs both.
       Select: 'SPECIFIC_ATTRIBUTES',
       ProjectionExpression: RUN_QUERIES.map((name) => `#${name}`).join(', '),
@@ -72,8 +72,8 @@ export function journalStore(db: DynamoDb, table: string): JournalStore {
 
   return {
     async readJournal(run) {
-      const items = await query(run, 'begins_with(#taskId, :taskId)', '');
-      const { progress, progressTotal } = items.find(({ taskId }) => taskId === run.taskId) ?? {};
+      const items = await query(run, `begins_with(#${KEY.sort}, :taskId)`, '');
+      const { progress, progressTotal } = items.find((item) => item[KEY.sort] === run.taskId) ?? {};
       return {
         entries: items.flatMap((item) => entryOf(run, item) ?? []),
         ...(isNumber(progress) && {
@@ -82,7 +82,7 @@ export function journalStore(db: DynamoDb, table: string): JournalStore {
       };
     },
     async readEntry(run, id) {
-      const [item] = await query(run, '#taskId = :taskId', endOf(id));
+      const [item] = await query(run, `#${KEY.sort} = :taskId`, endOf(id));
       return item && entryOf(run, item);
     },
     writeEntry: (run, { kind, name, ...entry }, before) =>
@@ -104,7 +104,7 @@ const NUMBERS = ['bytes', 'round', 'order'] as const;
 
 /** The entry in an item. A tool writes it, so what has the wrong type is left out. */
 function entryOf({ taskId }: TaskKey, item: Readonly<Record<string, unknown>>): Entry | undefined {
-  const key = String(item.taskId);
+  const key = String(item[KEY.sort]);
   const [, kind, name] = /^#(step|wait|pass)#(.+)$/s.exec(key.slice(taskId.length)) ?? [];
   if (!key.startsWith(taskId) || kind === undefined || name === undefined) return undefined;
   const fields = [

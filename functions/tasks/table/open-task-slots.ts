@@ -46,7 +46,7 @@ interface Held {
 }
 
 export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStore {
-  const keyOf = (owner: string, shard: number) => ({ owner, taskId: `${SORT_KEYS.slots}${shard}` });
+  const keyOf = (owner: string, shard: number) => tableKey({ owner, taskId: `${SORT_KEYS.slots}${shard}` });
 
   async function add(owner: string, { shard, slot }: Held, most: number, expiresAt: number): Promise<boolean> {
     const update: UpdateInput = {
@@ -75,11 +75,11 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     const { Items = [] } = await db.query({
       TableName: table,
       KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :slots)',
-      ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+      ExpressionAttributeNames: { '#owner': KEY.partition, '#taskId': KEY.sort },
       ExpressionAttributeValues: { ':owner': owner, ':slots': SORT_KEYS.slots },
       ConsistentRead: true,
     });
-    return Items.flatMap((item) => heldOf(Number(String(item.taskId).slice(SORT_KEYS.slots.length)), item));
+    return Items.flatMap((item) => heldOf(Number(String(item[KEY.sort]).slice(SORT_KEYS.slots.length)), item));
   }
 
   async function free(owner: string, gone: readonly Held[]): Promise<void> {
@@ -168,7 +168,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
 
   /** How many open tasks the last search found, if it found the owner full and still counts. */
   async function full(owner: string, now: number): Promise<number | undefined> {
-    const Key = { owner, taskId: SORT_KEYS.full };
+    const Key = tableKey({ owner, taskId: SORT_KEYS.full });
     // Consistent: a cancel may have ended it a moment ago.
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
     return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
@@ -179,7 +179,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
    * close this gap, each cancel would have to write, too.
    */
   async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
-    const Item = { owner, taskId: SORT_KEYS.full, open, until, expiresAt };
+    const Item = { ...tableKey({ owner, taskId: SORT_KEYS.full }), open, until, expiresAt };
     await db.put({ TableName: table, Item });
   }
 

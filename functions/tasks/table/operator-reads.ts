@@ -136,7 +136,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
     },
     async progressOfMany(keys, payload) {
       if (keys.length === 0) return new Map();
-      const Keys = keys.map((key) => runItemKey(key));
+      const Keys = keys.map((key) => tableKey(runItemKey(key)));
       const attributes = [KEY.sort, ...reported(payload)];
       const got = await db.batchGet({ RequestItems: { [table]: { Keys, ...projection(attributes, []) } } });
       return new Map((got.Responses?.[table] ?? []).map((item) => [String(item[KEY.sort]), item]));

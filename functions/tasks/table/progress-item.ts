@@ -1,3 +1,4 @@
+import { KEY, tableKey } from '../attributes.ts';
 import type { DynamoDb, GetInput } from '../aws/dynamodb.ts';
 import { limits } from '../limits.ts';
 import { logEvent } from '../log.ts';
@@ -38,7 +39,7 @@ export const progressStore = (db: DynamoDb, table: string): ProgressStore => ({
 
 /** The report of a task's run, perhaps a second late: half a read unit. Undefined if it cannot be read. */
 export async function readProgress(db: DynamoDb, table: string, key: TaskKey): Promise<ProgressItem | undefined> {
-  const get: GetInput = { TableName: table, Key: runItemKey(key) };
+  const get: GetInput = { TableName: table, Key: tableKey(runItemKey(key)) };
   return (await db.get(get).catch(unread))?.Item;
 }
 
@@ -49,10 +50,12 @@ export async function withAllProgress(
   records: readonly TaskRecord[],
 ): Promise<TaskRecord[]> {
   const shown = records.filter(({ status }) => status === 'working' || status === 'waiting');
-  const Keys = shown.map((record) => runItemKey(record));
+  const Keys = shown.map((record) => tableKey(runItemKey(record)));
   if (Keys.length === 0) return [...records];
   const read = await db.batchGet({ RequestItems: { [table]: { Keys } } }).catch(unread);
-  const items = new Map((read?.Responses?.[table] ?? []).map((item) => [`${item.owner} ${item.taskId}`, item]));
+  const items = new Map(
+    (read?.Responses?.[table] ?? []).map((item) => [`${item[KEY.partition]} ${item[KEY.sort]}`, item]),
+  );
   return records.map((record) => {
     const { owner, taskId } = runItemKey(record);
     return withProgress(record, items.get(`${owner} ${taskId}`));

@@ -1,4 +1,4 @@
-import { PROGRESS_PARTITION } from '../attributes.ts';
+import { PROGRESS_PARTITION, tableKey } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
@@ -41,7 +41,7 @@ export async function writeRunItem(
   const gone = names.filter((name) => !given.some(([one]) => one === name));
   const update: UpdateInput = {
     TableName: table,
-    Key,
+    Key: tableKey(Key),
     ConditionExpression: ['attribute_not_exists(#expiresAt)', '#expiresAt < :now', ...(or ?? [])].join(' OR '),
     UpdateExpression:
       `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}` +

@@ -1,4 +1,4 @@
-import { SORT_KEYS } from '../attributes.ts';
+import { KEY, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb, PutInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import { ifConditionHolds } from './conditional-write.ts';
@@ -38,19 +38,20 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** Each attempt reads and writes all notes, also one that fails: up to 12 read and 48 write units. */
 const ATTEMPTS = 4;
 
+const keyOf = (session: string) => tableKey({ owner: session, taskId: SORT_KEYS.session });
+
 export function sessionStore(db: DynamoDb, table: string): SessionStore {
   async function read(session: string): Promise<{ notes: SessionNotes; version: number }> {
-    const Key = { owner: session, taskId: SORT_KEYS.session };
-    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
+    const { Item } = await db.get({ TableName: table, Key: keyOf(session), ConsistentRead: true });
     if (Item === undefined) return { notes: { waiting: {}, asked: {} }, version: 0 };
-    const { owner: _o, taskId: _t, expiresAt: _e, version, ...notes } = Item;
+    const { [KEY.partition]: _o, [KEY.sort]: _t, expiresAt: _e, version, ...notes } = Item;
     return { notes: notes as SessionNotes, version };
   }
 
   async function write(session: string, notes: SessionNotes, version: number, expiresAt: number): Promise<boolean> {
     const put: PutInput = {
       TableName: table,
-      Item: { ...notes, owner: session, taskId: SORT_KEYS.session, version: version + 1, expiresAt },
+      Item: { ...notes, ...keyOf(session), version: version + 1, expiresAt },
       ConditionExpression: 'attribute_not_exists(#version) OR #version = :version',
       ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': version },

@@ -1,4 +1,4 @@
-import { SIGNAL_PARTITION, SORT_KEYS } from '../attributes.ts';
+import { SIGNAL_PARTITION, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 import { has, isString, parsed } from '../shape.ts';
@@ -26,7 +26,7 @@ export function signalPlaceStore(db: DynamoDb, table: string): SignalPlaceStore 
       await writeRunItem(db, table, { run, Key: keyOf(place), item: { value } });
     },
     async readPlace(place) {
-      const { Item } = await db.get({ TableName: table, Key: keyOf(place), ConsistentRead: true });
+      const { Item } = await db.get({ TableName: table, Key: tableKey(keyOf(place)), ConsistentRead: true });
       const key = parsed(String(Item?.value));
       return isKey(key) ? (key as TaskKey) : undefined;
     },
@@ -42,7 +42,7 @@ export const linkPublisher =
   async (run: RunKey, name: string, change: string): Promise<boolean> => {
     const Key = runItemKey(run, `#published#${name}`);
     // Of the links of an earlier round. This read costs a tenth of a write that is refused.
-    const { Item } = run.round > 1 ? await db.get({ TableName: table, Key }) : {};
+    const { Item } = run.round > 1 ? await db.get({ TableName: table, Key: tableKey(Key) }) : {};
     if (Item !== undefined && isCurrent(Item)) return Item.value === change;
     return writeRunItem(db, table, { run, Key, item: { value: change }, or: ['#value = :value'] });
   };
