@@ -8,8 +8,8 @@ import type { ResolvedStack } from './template/resources.ts';
 export type OnLog = (source: string, line: string, stream: 'stdout' | 'stderr', requestId?: string) => void;
 
 /**
- * The environment that Lambda gives every function, with the endpoint of this cloud. The template's variables win, but those
- * that choose among the endpoints of AWS: with an endpoint of its own, a client refuses them.
+ * The environment that Lambda gives every function, with the endpoint of this cloud. Variables of the template win, except those that
+ * ask for FIPS or dual-stack endpoints of AWS: a client refuses them beside another endpoint.
  */
 export function awsEnvironment(
   logicalId: string,
@@ -40,7 +40,7 @@ export function withoutForbiddenLogs(stacks: readonly ResolvedStack[], iam: Iam,
   return (name, ...line) => (mute.has(name) ? undefined : onLog(name, ...line));
 }
 
-/** An object whose texts have the local URLs of functions in place of the URLs of the template. */
+/** Replaces the URLs of functions, as the template names them, with their local URLs in all texts of an object. */
 export function localized<T extends object>(value: T, { localize }: Pick<FunctionUrls, 'localize'>): T {
   const entries = Object.entries(value).map(([name, one]) => [name, typeof one === 'string' ? localize(one) : one]);
   return Object.fromEntries(entries) as T;

@@ -85,8 +85,8 @@ export async function signal(answering: Answering, context: RunContext): Promise
 }
 
 /**
- * The record, if an operator's write is in it that the AWS client has repeated: the answer to the first attempt was lost.
- * To a client, which is not named in the record, its open questions say as much.
+ * The record, if it already holds this write of an operator: the AWS client lost the answer to its first attempt, and repeated it.
+ * The record names operators, not clients. For a client, the open questions show whether its answers are stored.
  */
 async function repeatedWrite(record: TaskRecord, change: Change, { store }: RunContext) {
   if (change.event?.who === undefined) return undefined;

@@ -73,7 +73,7 @@ async function overBefore(record: TaskRecord, context: RunContext): Promise<Firs
   const seen = await stopIfOver(record, context).catch((error: unknown) => {
     logUnexpected(error, 'over before its start', context);
   });
-  // An end that its run has written holds the start of that run.
+  // If the run wrote the end itself, its event has the time at which the run started.
   const ran = seen?.events.some(({ startedAt }) => startedAt !== undefined) ?? true;
   return seen === undefined || ran ? { start: 'started' } : { start: 'over', seen };
 }
@@ -146,7 +146,7 @@ export async function startAgain(record: TaskRecord, context: StartContext): Pro
   return start === undefined ? 'gone' : ((await start()) ?? 'started');
 }
 
-/** What starts the current round, from the record itself. Undefined: it has no arguments, or this server not its tool. */
+/** A function that starts the current round from the record. Undefined: the record has no arguments, or the server not the tool. */
 async function storedStart(record: TaskRecord, { toolEngine, workflow, inputs }: StartContext) {
   if (toolEngine(record.tool) === undefined) return undefined;
   const whole = await inputs.whole(record);

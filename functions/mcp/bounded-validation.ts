@@ -9,12 +9,12 @@ const CHECK = Symbol.for('mcp-task-server.check');
 const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
-/** A check that got less than this share of its time from the processor has shown nothing. */
+/** A check that timed out is repeated if the processor gave it less than this share of its time. */
 const ENOUGH = 0.25;
 const TRIES = 3;
 /**
- * All checks of one turn, repeated ones too, take no more than this many times `limits.check.together`, besides the least that
- * each gets: the time of a repeated check is only known by the clock.
+ * The time of a repeated check is measured by the clock, not by the processor. So all checks of one turn together take at most this
+ * many times `limits.check.together`, and in addition the least time that each check gets.
  */
 const ALL_TRIES = 1.5;
 

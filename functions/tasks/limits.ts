@@ -130,10 +130,10 @@ export const limits = {
   questionName: 128,
   inputResponses: 32 * KB,
   /**
-   * Characters of the name of a wait; the most waits of one round; bytes of all of them as JSON text, in the record, which stays
-   * under 4 KB. `early`: bytes of the names of signals that come before their round waits. `inside`: a run does not end for a
-   * shorter sleep: the next one may start a minute after its time. `quick`: past so many rounds, one that
-   * took less time is followed by the next one at the sweep, and not at once: its tool may wait for nothing, again and again.
+   * `name`: characters of the name of a wait. `ofRound`: the most waits of one round. `bytes`: of all of them as JSON text, in the
+   * record, which stays under 4 KB. `early`: bytes of the names of signals that come before their round waits. `inside`: a run does
+   * not end for a sleep shorter than this, since the next run may start a minute late. `quick`: a tool may wait for nothing, again
+   * and again. So after `rounds` rounds, one that took less than `took` is not followed at once: a poll or the sweep starts the next.
    */
   waits: {
     name: 64,

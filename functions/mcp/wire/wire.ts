@@ -29,7 +29,7 @@ export interface Wire {
   readonly paramHeaders: boolean;
   /** Members of an answer that a client may keep. */
   readonly cache: object;
-  /** The same of an answer that depends on its caller, and may soon be another. */
+  /** Members of an answer that a client may not keep: it depends on the caller, or changes soon. */
   readonly uncached: object;
   /** Any result without a method below. */
   result(result: object, resultType?: 'complete' | 'input_required'): object;

@@ -11,7 +11,7 @@ import { areQuestions, kindOf, type Questions } from './question.ts';
 /**
  * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
  * round could not start with its answers. The workflow stores questions unchecked, so every reader checks them here.
- * The verdict does not change while the task waits: it ignores what has come for the current round since it ended.
+ * The result is the same as long as the task waits: answers and signals that have come for the current round do not count.
  */
 export function questionProblem(record: TaskRecord): Failure | undefined {
   const waits = record.status === 'waiting' || record.waits !== undefined;

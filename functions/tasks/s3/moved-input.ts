@@ -40,8 +40,8 @@ export function apart(whole: TaskRecord): Apart {
 /** A new record that starts with its tool's run, as it is stored. */
 export function withInput(made: TaskRecord, args: string): Apart {
   const whole = { ...made, arguments: args };
-  // Without a history only the record says what a round starts again with. Otherwise only a question or a wait needs the
-  // arguments, and then the workflow writes them: no object is stored for a client that cannot be asked.
+  // On an engine without a history, a round that starts again finds its arguments only in the record. On the others, the workflow
+  // writes them when the round asks or waits. A client that cannot be asked then needs no object in S3.
   if (traitsOf(made).hasHistory && (made.accepts === undefined || !isLarge(whole))) {
     return { record: made, keeps: true };
   }

@@ -4,7 +4,7 @@ import type { TaskKey } from '../record.ts';
 import { isNumber, isString } from '../shape.ts';
 import { isCurrent, type RunKey, runItemKey, writeRunItem } from './run-items.ts';
 
-/** What an entry is about: a step of the tool, something that it waits for, or which wait it got past, with the place as its name. */
+/** What an entry is about: a step of the tool, a wait, or a pass: the name of a pass is its place, its value the wait that ended there. */
 export type EntryKind = 'step' | 'wait' | 'pass';
 
 export interface EntryId {
