@@ -49,7 +49,7 @@ export class Endpoint {
       scope,
       'Endpoint',
       {
-        description: 'MCP endpoint for 2025-11-25 and 2026-07-28',
+        description: 'Answers the requests of MCP clients',
         code,
         memorySize: 512,
         timeout,
