@@ -143,6 +143,16 @@ describe('questions', () => {
   });
 });
 
+test('a prompt is one message of the user, with its most tokens and what else is given', () => {
+  expect(sample('A poem', 10, { temperature: 0 })).toEqual({
+    method: 'sampling/createMessage',
+    params: {
+      messages: [{ role: 'user', content: { type: 'text', text: 'A poem' } }],
+      ...{ maxTokens: 10, temperature: 0 },
+    },
+  });
+});
+
 describe('a task that is over', () => {
   const spin = defineTool(anything, async (_args, task): Promise<string> => {
     while (!task.signal.aborted) await sleep(5);

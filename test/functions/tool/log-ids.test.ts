@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useBench } from '../../../local/test/lambda/fixtures.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -87,4 +87,73 @@ test('what a tool throws is logged with its ids, and returned without them', asy
   expect(JSON.parse(payload)).toEqual({ errorType: 'RangeError', errorMessage: 'thrown', trace: expect.any(Array) });
   const thrown = JSON.parse((lines.at(-1) ?? '').replace('Invoke Error ', ''));
   expect(thrown).toMatchObject({ ...ids, round: 'its own', errorType: 'RangeError' });
+});
+
+describe('in this process', () => {
+  /** The library as Lambda loads it, and what reaches the console of Lambda. */
+  async function loaded(env: Record<string, string | undefined>) {
+    const said: unknown[][] = [];
+    for (const method of ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const) {
+      vi.spyOn(console, method).mockImplementation((...line) => void said.push([method, ...line]));
+    }
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.unstubAllEnvs();
+      vi.resetModules();
+    });
+    vi.resetModules();
+    const { withLogIds } = await import('../../../functions/tool/log-ids.ts');
+    const run = <T>(of: object | undefined, work: () => Promise<T>) =>
+      withLogIds({ name: 'split', arguments: {}, accepts: [], inputResponses: {}, task: of } as never, work);
+    return { said, run };
+  }
+  const LAMBDA = { AWS_LAMBDA_FUNCTION_NAME: 'f', AWS_LAMBDA_LOG_FORMAT: 'JSON' };
+
+  test('every method of the console names the task, once, and nothing after the run does', async () => {
+    const { said, run } = await loaded(LAMBDA);
+    for (let i = 0; i < 2; i++) await run(task, async () => {});
+    const methods = ['trace', 'debug', 'info', 'log', 'warn', 'error'] as const;
+    await run(task, async () => methods.forEach((method) => void console[method]('x')));
+    console.log('after', 1);
+    const lines = methods.map((method) => [method, { ...ids, message: 'x' }]);
+    expect(said).toEqual([...lines, ['log', 'after', 1]]);
+  });
+
+  test('a line of more parts is one text, and a direct call has no task', async () => {
+    const { said, run } = await loaded(LAMBDA);
+    await run(task, async () => console.log('%s, %d', 'x', 2));
+    await run(undefined, async () => console.log({ a: 1 }));
+    expect(said).toEqual([
+      ['log', { ...ids, message: 'x, 2' }],
+      ['log', { tool: 'split', message: { a: 1 } }],
+    ]);
+  });
+
+  test('a line of text begins with the ids', async () => {
+    const { said, run } = await loaded({ ...LAMBDA, AWS_LAMBDA_LOG_FORMAT: 'Text' });
+    await run(task, async () => console.log('100 %s'));
+    await run(undefined, async () => console.log('x', 1));
+    expect(said).toEqual([
+      ['log', '%s', 'split t1 round 2 attempt 0: 100 %s'],
+      ['log', '%s', 'split: x 1'],
+    ]);
+  });
+
+  test('an error that a tool throws gets the ids that it does not have', async () => {
+    const { run } = await loaded(LAMBDA);
+    const thrown = (error: unknown) => run(task, () => Promise.reject(error)).catch((caught: unknown) => caught);
+    expect(await thrown(Object.assign(new Error('x'), { round: 'own' }))).toMatchObject({ ...ids, round: 'own' });
+    expect(await thrown('a text')).toBe('a text');
+    const plain = { code: 1 };
+    expect([await thrown(plain), plain]).toEqual([{ code: 1 }, { code: 1 }]);
+  });
+
+  test('outside of Lambda neither the console nor an error changes', async () => {
+    const { said, run } = await loaded({ ...LAMBDA, AWS_LAMBDA_FUNCTION_NAME: undefined });
+    const error = new Error('x');
+    await expect(run(task, async () => console.log('x'))).resolves.toBe(undefined);
+    await expect(run(task, () => Promise.reject(error))).rejects.toBe(error);
+    expect([said, Object.keys(error)]).toEqual([[['log', 'x']], []]);
+  });
 });

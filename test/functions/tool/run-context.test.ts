@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { reportProgress } from '../../../functions/tool/progress.ts';
 import { runContext } from '../../../functions/tool/run-context.ts';
 
 // What it replaces may already be loaded: test files share a process.
@@ -61,4 +62,13 @@ test('a message alone leaves the amount of the same run as it is', async () => {
     { message: 'one of two', progress: 1, total: 2 },
     { message: 'still', progress: 1, total: 2 },
   ]);
+});
+
+test('reportProgress writes the report of a task, and nothing for a direct call', async () => {
+  const before = reports.length;
+  expect(await reportProgress(undefined, 'x', { progress: 1 })).toBe(true);
+  expect(reports).toHaveLength(before);
+  expect(await reportProgress(taskOf('a'), 'half', { progress: 1, total: 2 })).toBe(true);
+  expect(await reportProgress({ ...taskOf('b'), round: 2 }, 'other round')).toBe(false);
+  expect([written('a'), written('b')]).toEqual([[{ message: 'half', progress: 1, total: 2 }], []]);
 });
