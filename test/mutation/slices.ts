@@ -135,7 +135,10 @@ export const SLICES: Readonly<Record<string, Slice>> = {
   'mcp-methods': { ...endpoint, mutate: ['functions/mcp/methods/*.ts'] },
   'mcp-stream': { ...endpoint, mutate: ['functions/mcp/stream/*.ts', ...elsewhere] },
   'mcp-wire': { ...endpoint, mutate: ['functions/mcp/wire/*.ts', ...elsewhere] },
-  'mcp-read': { ...endpoint, mutate: ['functions/mcp/{http,protocol,read}/*.ts', ...elsewhere] },
+  'mcp-read': {
+    mutate: ['functions/mcp/{http,protocol,read}/*.ts', ...elsewhere],
+    tests: ['test/functions/mcp/{http,protocol,read}/*.test.ts'],
+  },
   'mcp-revisions': { ...endpoint, mutate: REVISIONS },
   mcp: { ...requests, mutate: ['functions/mcp/*.ts', ...REVISIONS.map(without), ...elsewhere] },
 };
