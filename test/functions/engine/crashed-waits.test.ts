@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { receiveSignal } from '../../../functions/engine/receive.ts';
-import { startIfCrashed } from '../../../functions/engine/resume.ts';
+import { resumeRound, startIfCrashed } from '../../../functions/engine/resume.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
@@ -53,10 +53,28 @@ test.each<[string, TaskRecord, number, boolean]>([
   expect(stored()).toMatchObject(begins ? { status: 'working', round: 2 } : { ...record });
 });
 
+test('a read of many tasks begins the rounds of ten', async () => {
+  const { context, records, executions } = serverWith(waiting, until + limits.restartAfter);
+  const many = Array.from({ length: 12 }, () => ({ ...waiting, ...newTaskKey({ kind: 'anonymous' }, T0) }));
+  for (const record of many) records.set(record);
+  await startIfCrashed(many, context);
+  expect(executions.all()).toHaveLength(10);
+});
+
+test('a wait that is over begins nothing once its task has ended', async () => {
+  const { context, did } = serverWith(waiting, until);
+  for (const status of ['cancelled', 'completed', 'working'] as const) {
+    expect(await resumeRound({ ...waiting, status }, context)).toBe('waits');
+  }
+  expect(did).toEqual([]);
+});
+
 test('a signal that loses 25 races with other writers gives up, and says so', async () => {
   const { context } = serverWith(waiting, T0);
   const slept: number[] = [];
   const store = { get: context.store.get, applyBlind: async () => false };
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  onTestFinished(() => void vi.restoreAllMocks());
   const sending = receiveSignal(
     {
       read: async () => waiting,
@@ -68,7 +86,7 @@ test('a signal that loses 25 races with other writers gives up, and says so', as
     { ...context, store },
   );
   await expect(sending).rejects.toMatchObject({ message: 'The task is changing too fast: try again' });
-  expect(slept).toHaveLength(25);
+  expect(slept).toEqual(Array.from({ length: 25 }, (_, n) => 10 * n));
 });
 
 test('a signal for a task past its ttl, before its deadline, changes nothing', async () => {
@@ -90,4 +108,50 @@ test('a signal is not stored while S3 is out of reach: its sender may try again'
   const sending = receiveSignal({ ...receiving, read: async () => record }, { ...context, log });
   await expect(sending).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
   expect([did, where]).toEqual([[], [['unexpected_error', 'reading input']]]);
+});
+
+test('a signal for a task that is not there is undefined', async () => {
+  const { context } = serverWith(waiting, T0);
+  const receiving = { name: 'a', until, signal: (at: number) => ({ body: 1, at }), sleep: async () => {} };
+  expect(await receiveSignal({ ...receiving, read: async () => undefined }, context)).toBe(undefined);
+});
+
+test('a signal says whether its round worked when it came', async () => {
+  const signal = (at: number) => ({ body: 1, at });
+  const storedOf = async (record: TaskRecord) => {
+    const { context, stored } = serverWith(record, T0);
+    await receiveSignal({ read: async () => record, name: 'a', until, signal, sleep: async () => {} }, context);
+    return JSON.parse(stored()?.inputResponses?.['w.a'] ?? '');
+  };
+  expect(await storedOf(waiting)).toEqual({ round: 1, signal: { body: 1, at: T0 } });
+  expect(await storedOf({ ...waiting, status: 'working' })).toEqual({
+    ...{ round: 1, early: true, signal: { body: 1, at: T0 } },
+  });
+});
+
+test.each([
+  [0, 'stored'],
+  [1, 'over'],
+])('a signal %i ms after the deadline of its task is %s', async (late, outcome) => {
+  const { context } = serverWith(waiting, made.deadlineAt + late);
+  const receiving = { name: 'a', until: made.deadlineAt + HOUR, signal: (at: number) => ({ body: 1, at }) };
+  const sending = receiveSignal({ ...receiving, read: async () => waiting, sleep: async () => {} }, context);
+  expect((await sending)?.outcome).toBe(outcome);
+});
+
+test.each([
+  ['leaves room for the waits that will be over', 215_000, true],
+  ['takes that room', 225_000, false],
+  ['is more than a run can get', 232_000, false],
+])('a signal of 32 KB that with the arguments %s is stored, or refused', async (_what, bytes, fits) => {
+  const record = { ...waiting, arguments: JSON.stringify('x'.repeat(bytes)) };
+  const { context, stored } = serverWith(waiting, T0);
+  const signal = (at: number) => ({ body: 'x'.repeat(32_000), at });
+  const sending = receiveSignal({ read: async () => record, name: 'a', until, signal, sleep: async () => {} }, context);
+  const outcome = await sending.then(
+    (done) => done?.outcome,
+    (error: Error) => error.message,
+  );
+  expect(outcome).toBe(fits ? 'stored' : 'The task has no room for this: what is sent to one task is bounded');
+  expect(stored()?.signalled).toEqual(fits ? ['a'] : undefined);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { startFirst, startNext } from '../../../functions/engine/start-round.ts';
+import { repeatFirst, startFirst, startNext } from '../../../functions/engine/start-round.ts';
 import type { Engine } from '../../../functions/tasks/engines.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { newTaskKey } from '../../../functions/tasks/ids.ts';
+import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { memoryEngine } from '../../support/engine/memory.ts';
@@ -83,4 +84,94 @@ test('a round on Express that began, or was surely refused, does not depend on t
   const noted = ['unexpected_error', 'noting a start'];
   expect(await begins(async () => undefined)).toEqual(['started', noted]);
   expect(await begins(async () => Promise.reject(refusal))).toEqual([refusal, noted]);
+});
+
+test('a name that is taken ends a task only if its run can be another one', async () => {
+  const taken = async (more: Partial<TaskRecord>) => {
+    const { context, stored } = serverWith({ ...made, ...more }, async () => 'taken');
+    return [await startFirst({ ...made, ...more }, '{}', context), stored()?.failure];
+  };
+  expect(await taken({})).toEqual([{ start: 'started' }, undefined]);
+  expect(await taken({ digest: 'd' })).toEqual([{ start: 'taken', failed: true }, 'KeyExpired']);
+  expect(await taken({ rerunOf: 'before' })).toEqual([{ start: 'taken', failed: true }, 'NotStarted']);
+});
+
+test('a task under a key that ended before its run began is over, unless that run ended it', async () => {
+  const record: TaskRecord = { ...made, digest: 'd' };
+  const outcomeOf = async (seen: TaskRecord | undefined) => {
+    const server: Server = serverWith(record, async () => {
+      if (seen !== undefined) server.records.set(seen);
+      return undefined;
+    });
+    return [await startFirst(record, '{}', server.context), server.did.includes('stop')];
+  };
+  const [begun] = made.events;
+  const events = [begun, { ...begun, startedAt: T0 }] as TaskRecord['events'];
+  const cancelled: TaskRecord = { ...record, status: 'cancelled' };
+  expect(await outcomeOf(undefined)).toEqual([{ start: 'started' }, false]);
+  expect(await outcomeOf(cancelled)).toEqual([{ start: 'over', seen: cancelled }, true]);
+  expect(await outcomeOf({ ...record, status: 'failed', events })).toEqual([{ start: 'started' }, true]);
+});
+
+test('a start that was surely refused withdraws its task; one that may have run fails it', async () => {
+  const refusedBy = async (certain: boolean, meanwhile?: TaskRecord) => {
+    const server: Server = serverWith(made, () => {
+      if (meanwhile !== undefined) server.records.set(meanwhile);
+      return Promise.reject(new TooManyStarts(certain));
+    });
+    const { start, ...more } = await startFirst(made, '{}', server.context);
+    const { status, ttl } = server.stored() ?? {};
+    return { start, failed: 'failed' in more && more.failed, status, ttl };
+  };
+  expect(await refusedBy(true)).toEqual({ start: 'failed', failed: true, status: 'failed', ttl: 0 });
+  expect(await refusedBy(false)).toEqual({ start: 'failed', failed: true, status: 'failed', ttl: task.ttl });
+  const cancelled: TaskRecord = { ...made, status: 'cancelled', updatedAt: T0 + 1 };
+  const ended = { start: 'failed', failed: false, status: 'cancelled', ttl: task.ttl };
+  expect(await refusedBy(true, cancelled)).toEqual(ended);
+  expect(await refusedBy(false, cancelled)).toEqual(ended);
+});
+
+test('a task that is gone after a lost start did not fail by it', async () => {
+  const server: Server = serverWith(made, () => {
+    server.records.clear();
+    return lost();
+  });
+  expect(await startFirst(made, '{}', server.context)).toMatchObject({ start: 'failed', failed: false });
+});
+
+test('a refused or lost start on Standard notes nothing: its name keeps it from running twice', async () => {
+  for (const error of [new TooManyStarts(true), new TooManyStarts(false)]) {
+    const first = { ...made, digest: 'd' };
+    const next: TaskRecord = { ...made, round: 2, arguments: '{}' };
+    const refusing = (record: TaskRecord) => serverWith(record, () => Promise.reject(error));
+    const [one, two] = [refusing(first), refusing(next)];
+    await startFirst(first, '{}', one.context);
+    await expect(startNext(next, two.context)).rejects.toBe(error);
+    expect([one.stored(), two.stored(), one.did, two.did]).toEqual([first, next, [], []]);
+  }
+});
+
+test('a round on Express whose tool is gone is not noted as begun, and is not read again', async () => {
+  const record: TaskRecord = { ...made, round: 2, engine: 'express', arguments: '{}' };
+  const { context, did, stored } = serverWith(record, async () => undefined, 'express');
+  expect(await startNext(record, { ...context, toolEngine: () => undefined })).toBe('gone');
+  expect([did, stored()]).toEqual([[], record]);
+  expect(await startNext(record, context)).toBe('started');
+  expect(did).toEqual(['applyBlind']);
+});
+
+test.each([
+  ['until its first round is too late', limits.startWithin, 60_000, 1],
+  ['but not after that', limits.startWithin + 1, 60_000, 0],
+  ['up to its deadline', 999, 1_000, 1],
+  ['but not at its deadline', 1_000, 1_000, 0],
+])('a repeated call starts a task %s', async (_when, now, deadline, starts) => {
+  let started = 0;
+  const record = { ...made, digest: 'd', deadlineAt: T0 + deadline };
+  const { context } = serverWith(record, async () => {
+    started++;
+    return undefined;
+  });
+  await repeatFirst(record, '{}', { ...context, now: () => T0 + now });
+  expect(started).toBe(starts);
 });
