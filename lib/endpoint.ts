@@ -49,7 +49,7 @@ export class Endpoint {
       scope,
       'Endpoint',
       {
-        description: 'Answers the requests of MCP clients',
+        description: 'MCP endpoint',
         code,
         memorySize: 512,
         timeout,
