@@ -111,8 +111,14 @@ function momentHtml(field: Field, value: string, common: Html, before: Before | 
   const options = ZONES.map(
     ([offset, label]) => html`<option value="${offset}"${attribute('selected', offset === zone)}>${label}</option>`,
   );
-  const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.exec(value)?.[0] ?? '';
+  // A default may have any offset, and the list begins with UTC.
+  const local = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.exec(before ? value : inUtc(value))?.[0] ?? '';
   return html`<input type="datetime-local" value="${local}"${common}><select class="text" name="${zoneOf(field)}" aria-label="Time zone of ${labelOf(field)}">${options}</select>`;
+}
+
+function inUtc(moment: string): string {
+  const at = Date.parse(moment);
+  return Number.isNaN(at) ? '' : new Date(at).toISOString();
 }
 
 /** Offsets in use, as RFC 3339 writes them. */

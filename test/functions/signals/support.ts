@@ -2,7 +2,7 @@ import type { Shown, SignalRequest, SignalsContext } from '../../../functions/si
 import { serve } from '../../../functions/signals/serve.ts';
 import { newHookKey, newTaskKey } from '../../../functions/tasks/ids.ts';
 import type { TaskKey, TaskRecord } from '../../../functions/tasks/record.ts';
-import { journalStore } from '../../../functions/tasks/table/journal-items.ts';
+import { type Entry, journalStore } from '../../../functions/tasks/table/journal-items.ts';
 import { signalPlaceStore } from '../../../functions/tasks/table/signal-places.ts';
 import type { StoredWait } from '../../../functions/tasks/tool-contract.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
@@ -66,6 +66,9 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
   const forge = (place: string, key: TaskKey) =>
     places.writePlace({ ...key, round: 1, deadline: T0 + 300 * DAY }, place);
 
+  const forgeEntry = (record: TaskRecord, entry: Entry) =>
+    journal.writeEntry({ ...record, deadline: record.deadlineAt }, entry);
+
   /** A task in round 1, whose tool has stored these waits, and waits for them unless `works`. */
   async function taskWith(waits: Readonly<Record<string, StoredWait>>, { works = false, hookKey = newHookKey() } = {}) {
     const record: TaskRecord = create(
@@ -75,10 +78,7 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
     );
     await forge(signalPlace(hookKey), record);
     for (const [name, wait] of Object.entries(waits)) {
-      await journal.writeEntry(
-        { ...record, deadline: record.deadlineAt },
-        { kind: 'wait', name, value: JSON.stringify(wait) },
-      );
+      await forgeEntry(record, { kind: 'wait', name, value: JSON.stringify(wait) });
     }
     const waiting = Object.fromEntries(Object.entries(waits).map(([name, { kind, until }]) => [name, { kind, until }]));
     const returned = { text: '{}', asks: false, isError: false, waits: waiting };
@@ -95,7 +95,7 @@ export function setup(shown: Shown = { server: 'Shop', titles: { buy: 'Buy thing
     serve({ method: 'GET', headers: {}, body: '', ...more, path }, context);
 
   return {
-    ...{ engine, context, logged, did, taskWith, pathOf, forge, ask },
+    ...{ engine, context, logged, did, taskWith, pathOf, forge, forgeEntry, ask },
     stored: ({ taskId }: TaskRecord) => engine.records.get(taskId) as TaskRecord,
     pass: (ms: number) => {
       now += ms;
