@@ -1,5 +1,6 @@
 import type { SQSEvent } from 'aws-lambda';
 import { fanOut } from '../events/fan-out.ts';
+import { eventLog } from '../events/log.ts';
 import { postSigned } from '../events/post/post.ts';
 import { eventsStore } from '../events/store.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
@@ -26,10 +27,12 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
     sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
     return sender(messages);
   };
-  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
+  const shared = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
+  const log = eventLog({ ...shared, kept: Number(variable(env, 'EVENTS_KEPT')) });
   return {
-    store: eventsStore(log),
-    fanOut: fanOut(log),
+    store: eventsStore(shared),
+    append: ({ ownerKey, entries }) => log.append(ownerKey, ...entries),
+    fanOut: fanOut(shared),
     post: (post) => postSigned(post, { loopback }),
     async hide(receiptHandle, seconds) {
       hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { Unavailable } from '../tasks/errors.ts';
 import type { EventItems } from '../tasks/table/events/items.ts';
 import { type LogHead, type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
 import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
 import { matches } from './match.ts';
-import type { DeliveryMessage, NewEvents } from './ports.ts';
+import { deliveryMessage } from './messages.ts';
 
 /**
  * The messages of one subscription follow each other: only the next event that it has not got has a message in the queue, however
@@ -41,26 +40,29 @@ export class LogBusy extends Unavailable {
   }
 }
 
-/** Entries of the log that are read to find the next one, which mostly is near. */
-const PAGE = { first: 10, more: 500 };
+/** Entries of the log that are read to find the next one, which mostly is near: then twice as many each time. */
+const PAGE = { first: 10, most: 500 };
 /** Longer than two attempts are apart, and a hold. */
 export const SILENT = 3_600_000;
 
 export function chain({ items, send, now }: ChainContext): Chain {
   async function goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void> {
-    let most = PAGE.first;
-    for (let one = subscription; one !== undefined && isBehind(one); most = PAGE.more) {
-      const { deliveredTo, lastMatched } = one;
-      const page = await entriesAfter(owner, Number(deliveredTo), most);
-      const last = positionText(page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER);
+    let one = subscription;
+    let after = Number(one?.deliveredTo);
+    for (let most = PAGE.first; one !== undefined && isBehind(one); most = Math.min(2 * most, PAGE.most)) {
+      const page = await entriesAfter(owner, after, most);
       const next = nextOf(page, one);
-      if (next !== undefined) return sendAll([messageOf(owner, one, next.eventId, next.position)]);
+      if (next !== undefined) return sendAll([deliveryMessage(owner, one, next.eventId, next.position)]);
+      after = page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER;
+      const isEnd = positionText(after) >= one.lastMatched;
+      if (!isEnd && most < PAGE.most) continue;
       // None of these is for it any more, since its token lost scopes, or they have expired.
-      one = await items.delivered(owner, one, last < lastMatched ? last : lastMatched, undefined);
+      one = await items.delivered(owner, one, isEnd ? one.lastMatched : positionText(after), undefined);
+      after = Number(one?.deliveredTo);
     }
   }
 
-  async function entriesAfter(owner: string, after: number, most = PAGE.more): Promise<readonly PlacedEntry[]> {
+  async function entriesAfter(owner: string, after: number, most = PAGE.most): Promise<readonly PlacedEntry[]> {
     const entries = await items.entries(owner, after, most);
     if (entries.length > 0) return entries;
     const head = await items.head(owner);
@@ -107,23 +109,4 @@ function nextOf(entries: readonly PlacedEntry[], subscription: StoredSubscriptio
     if (isIts) return { eventId: event.eventId, position };
   }
   return undefined;
-}
-
-/** Its group is the owner: the subscriptions get events in the order of the log. */
-export function newEventsOf(ownerKey: string, last: number): FifoMessage {
-  const message: NewEvents = { ownerKey, last: positionText(last) };
-  const id = createHash('sha256').update(`${ownerKey}/${message.last}`).digest('hex');
-  return { group: ownerKey, id, body: JSON.stringify(message) };
-}
-
-/** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */
-export function messageOf(
-  ownerKey: string,
-  { id: subscriptionId, createdAt }: Pick<StoredSubscription, 'id' | 'createdAt'>,
-  eventId: string,
-  position: string,
-): FifoMessage {
-  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position };
-  const id = createHash('sha256').update(`${subscriptionId}/${createdAt}/${position}`).digest('hex');
-  return { group: subscriptionId, id, body: JSON.stringify(message) };
 }

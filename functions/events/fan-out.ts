@@ -1,8 +1,9 @@
 import type { FifoMessage } from '../tasks/aws/sqs.ts';
 import { type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
 import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
-import { type ChainContext, chain, messageOf } from './chain.ts';
+import { type ChainContext, chain } from './chain.ts';
 import { matches } from './match.ts';
+import { deliveryMessage } from './messages.ts';
 import type { NewEvents } from './ports.ts';
 
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
@@ -56,7 +57,7 @@ export function fanOut(context: ChainContext): (message: NewEvents) => Promise<v
           const live = await items.match(owner, one, { from, last });
           if (live === undefined) continue;
           const next = isFirst(live, from) && its.find(({ position }) => position > live.deliveredTo);
-          if (next) messages.push(messageOf(owner, live, next.event.eventId, next.position));
+          if (next) messages.push(deliveryMessage(owner, live, next.event.eventId, next.position));
           else await revive(owner, live);
         }
         await sendAll(messages);

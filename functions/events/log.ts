@@ -8,8 +8,9 @@ import {
   positionText,
   type SubscriptionStart,
 } from '../tasks/table/events/log.ts';
-import { type Chain, type ChainContext, chain, LogBusy, newEventsOf, placed, SILENT } from './chain.ts';
+import { type Chain, type ChainContext, chain, LogBusy, placed, SILENT } from './chain.ts';
 import { type Filter, matches } from './match.ts';
+import { newEventsMessage } from './messages.ts';
 
 /**
  * The log of an owner's events. Some entries first get their positions, in the head of the log; then a message says so, for which
@@ -108,7 +109,7 @@ export function eventLog(context: LogContext): EventLog {
   /** Completes entries. Two writers may do so at once: both write the same. */
   async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
     const last = entries.at(-1);
-    if (last !== undefined && last.start === undefined) await sendAll([newEventsOf(owner, last.position)]);
+    if (last !== undefined && last.start === undefined) await sendAll([newEventsMessage(owner, last.position)]);
     for (const { position, ...entry } of entries) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
       // One after the other: a reader takes an entry as a sign that all before it are there.
@@ -187,7 +188,7 @@ export function eventLog(context: LogContext): EventLog {
       // The message about the last events may be lost, too.
       const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
       if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
-      await sendAll([newEventsOf(owner, head.last)]);
+      await sendAll([newEventsMessage(owner, head.last)]);
     },
     async read(owner, position, most) {
       const entries = await items.entries(owner, position, most);

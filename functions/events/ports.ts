@@ -1,3 +1,5 @@
+import type { LogEntry } from '../tasks/table/events/log.ts';
+
 /** What is shared between who decides that an event is to be sent, and who sends it. Times are in ms since the epoch. */
 
 /** The types of events. */
@@ -13,6 +15,13 @@ export interface DeliveryMessage {
   readonly eventId: string;
   /** Where the event is in the log of its owner. */
   readonly position: string;
+}
+
+/** The body of a message with events for the log of their owner. Its group is this log. */
+export interface EntriesToLog {
+  readonly ownerKey: string;
+  /** Up to `limits.mcpEvents.together`. */
+  readonly entries: readonly LogEntry[];
 }
 
 /** The body of a message about new events in a log, up to a position. Its group is their owner. */

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { eventLog } from '../events/log.ts';
+import { entriesMessage } from '../events/messages.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
@@ -215,27 +215,24 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
 }
 
 function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
-  const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
-  const kept = Number(variable(env, 'EVENTS_KEPT'));
+  // An owner that uses up the units of its own partition must not delay the changes of others.
+  const items = eventItems(dynamoDb({ requestTimeout: 1_000, attempts: 1 }), variable(env, 'TASKS_TABLE'));
   let send: SendFifo | undefined;
-  const log = eventLog({
-    items,
-    now: Date.now,
-    kept,
-    async send(messages) {
-      send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
-      return send(messages);
-    },
-  });
-  return (owner, events) =>
-    log.append(
-      owner,
-      ...events.map(({ facts, summary }) => ({
-        at: facts.at,
-        event: facts,
-        ...(summary !== undefined && { summary }),
-      })),
+  return async (owner, events) => {
+    const listens = await items.head(owner).then(
+      (head) => head !== undefined,
+      // Who puts the events into the log reads it, too.
+      () => true,
     );
+    if (!listens) return;
+    const entries = events.map(({ facts, summary }) => ({
+      at: facts.at,
+      event: facts,
+      ...(summary !== undefined && { summary }),
+    }));
+    send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
+    if ((await send([entriesMessage(owner, entries)])).includes(false)) throw new Error('SQS refused a message');
+  };
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

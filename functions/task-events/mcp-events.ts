@@ -7,7 +7,7 @@ import type { EventFacts } from '../tasks/table/events/log.ts';
 import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 
-/** Puts events into the log of their owner, and one message into the queue. At most `limits.mcpEvents.together`. */
+/** Sends events to the log of their owner, if it has one. At most `limits.mcpEvents.together`. */
 export type PublishEvents = (owner: string, events: readonly EventAndSummary[]) => Promise<unknown>;
 interface EventAndSummary {
   readonly facts: EventFacts;

@@ -35,17 +35,17 @@ export const SORT_KEYS = {
   refused: '#refused',
   /** Names the task that a link's place belongs to. Has its own partition. */
   task: '#task',
-  /** These six are in the partition of an owner's events. The head of the log comes right before all subscriptions. */
-  eventHead: '#sub',
-  /** With the id of the subscription behind it. */
+  /** These three are in the partition of an owner's subscriptions. With the id of the subscription behind it. */
   subscription: '#sub#',
   /** With the id of the subscription behind it: where that goes. */
   url: '#url#',
+  seen: '#seen',
+  /** These three are in the partition of an owner's log. */
+  eventHead: '#head',
   /** With the position behind it. */
   event: '#event#',
   /** Up to which position each subscription has its entries. */
   fannedOut: '#fanned-out',
-  seen: '#seen',
 } as const;
 /** Comes after all sort keys above, and before every id of a task. */
 export const BEFORE_TASKS = '$';
@@ -60,8 +60,10 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
 export const PROGRESS_PARTITION = 'progress#';
 /** The partitions of the places of links and webhooks. A run writes them, too. */
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
-/** The log of an owner's events, and its subscriptions (`table/events/items.ts`). */
+/** The subscriptions of an owner (`table/events/items.ts`). */
 export const EVENTS_PARTITION = 'events#';
+/** The log of an owner's events, apart: deliveries write to each subscription, and may use up all units of their partition. */
+export const LOG_PARTITION = `${EVENTS_PARTITION}log#` as const;
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'taskId',

@@ -70,13 +70,13 @@ export class Events extends Construct {
         environment: {
           SERVER_NAME: serverName,
           TASKS_TABLE: table.tableName,
-          EVENTS_QUEUE_URL: queue.queueUrl,
+          ...this.environment,
           EVENTS_HOLD: String(hold),
         },
       },
       storage,
     );
-    allowEvents(this.function, table, ['GetItem', 'UpdateItem', 'Query']);
+    allowEvents(this.function, table, ['GetItem', 'PutItem', 'UpdateItem', 'Query']);
     // The message for the next event.
     this.allowSender(this.function);
     const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];

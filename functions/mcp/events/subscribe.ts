@@ -57,23 +57,30 @@ export const subscribe =
     const wanted = wantedOf(call, server.now(), events);
     await authorized(asked, call, server);
     const id = subscriptionId(asked, wanted.url);
+    const outside = { events, server, call };
     const before = await events.items.subscription(asked.owner, id);
-    if (before !== undefined && before.refreshBefore > server.now()) {
-      return call.wire.result(await refresh(before, asked, wanted, { events, server, call }));
+    const lives = before !== undefined && before.refreshBefore > server.now();
+    if (lives && before.started !== undefined) {
+      return call.wire.result(await refresh(before, asked, wanted, outside));
     }
-    const { url, secret } = wanted;
-    const endpoint = endpointOf(url);
-    const { live, lapsed } = await subscriptionsOf(asked.owner, { events, server, call });
-    if (live.length >= MOST) throw exhausted(call);
-    if (!live.some((one) => one.endpoint === endpoint)) {
-      // A receiver may take ten seconds to answer.
-      const close = await openStream(call.principal, server);
-      if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
-      const reason = await events.challenge({ url, secret, subscriptionId: id }).finally(close);
-      if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
+    // It may wait ten seconds for its receiver, and then for its turn in the log.
+    const close = await openStream(call.principal, server);
+    if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
+    try {
+      if (lives) return call.wire.result(await refresh(before, asked, wanted, outside));
+      const { url, secret } = wanted;
+      const endpoint = endpointOf(url);
+      const { live, lapsed } = await subscriptionsOf(asked.owner, outside);
+      if (live.length >= MOST) throw exhausted(call);
+      if (!live.some((one) => one.endpoint === endpoint)) {
+        const reason = await events.challenge({ url, secret, subscriptionId: id });
+        if (reason !== undefined) throw new EventsError(call, 'CallbackEndpointError', { reason });
+      }
+      await deleteSome(lapsed, asked.owner, server.now(), events);
+      return call.wire.result(await begin(id, asked, wanted, outside));
+    } finally {
+      await close();
     }
-    await deleteSome(lapsed, asked.owner, server.now(), events);
-    return call.wire.result(await begin(id, asked, wanted, { events, server, call }));
   };
 
 async function subscriptionsOf(owner: string, { events, server }: Outside) {

@@ -82,14 +82,18 @@ test('all messages behind one that comes back come back with it, unsent', async 
   expect(posts.map(({ webhookId }) => webhookId)).toEqual(['evt_1']);
 });
 
-test('a message about new events goes to the fan-out, and comes back if that fails', async () => {
+test('events go to the log, and a message about new ones to the fan-out; both may come back', async () => {
   const { fannedOut, posts, receive } = createDelivery(unheld);
   const news = { ownerKey: 'owner#ann', last: 'p3' };
   expect(await receive(news, message(1))).toEqual([true, true]);
   expect([fannedOut, posts.length]).toEqual([[news], 1]);
   const failing = createDelivery({ ...unheld, fanOut: () => Promise.reject(new Error('throttled')) });
   expect(await failing.receive(news, message(1))).toEqual([false, false]);
-  expect(failing.posts).toEqual([]);
+  const events = { ownerKey: 'owner#ann', entries: [{ at: T0 }] };
+  expect(await failing.receive(events)).toEqual([true]);
+  expect([failing.appended, failing.posts]).toEqual([[events], []]);
+  const refusing = createDelivery({ ...unheld, append: () => Promise.reject(new Error('throttled')) });
+  expect(await refusing.receive(events)).toEqual([false]);
 });
 
 test('a message that cannot be handled comes back sooner than its visibility timeout', async () => {

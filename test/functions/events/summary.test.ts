@@ -63,7 +63,7 @@ test('the head of a full log, with a summary and long names, takes one write uni
     await writer().append(owner, { at: START, event: finished(n, facts), summary: said });
   }
   const sizes = [...table.items()].map((item) => [item.taskId?.S, mapSize(item)] as const);
-  const head = sizes.find(([taskId]) => taskId === '#sub')?.[1] ?? 0;
+  const head = sizes.find(([taskId]) => taskId === '#head')?.[1] ?? 0;
   expect(head).toBeGreaterThan(800);
   expect(head).toBeLessThanOrEqual(1_024);
   expect(Math.max(...sizes.map(([, size]) => size))).toBe(head);

@@ -71,7 +71,7 @@ export async function eventCosts(cloud: Cloud, logged: () => number): Promise<Ma
     // A log of more than a replay, of events with all that they may have.
     const isEnd = ({ event }: Item) => (event as { readonly name?: string } | undefined)?.name === 'task.finished';
     const entry = (await itemsOf('#event#')).find(isEnd);
-    const [head] = (await itemsOf('#sub')).filter((one) => one.taskId === '#sub');
+    const [head] = await itemsOf('#head');
     const last = Number(head?.last);
     const event = { ...(entry?.event as object), reason: 'x'.repeat(128), scopes: [] };
     const full = { ...entry, event, summary: 'x'.repeat(limits.mcpEvents.summary) };

@@ -1,4 +1,4 @@
-import { EVENTS_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
+import { EVENTS_PARTITION, LOG_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
@@ -13,8 +13,8 @@ import type {
 } from './subscription.ts';
 
 /**
- * The items of MCP Events: in a partition for each owner the head of its log, the entries, the subscriptions, their URLs, and when
- * the owner was seen last. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the
+ * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another one
+ * the head of its log, the entries, and how far they are fanned out. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the
  * epoch, but `expiresAt`.
  */
 export interface EventItems {
@@ -81,7 +81,8 @@ const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribu
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
   const keyOf = (owner: string, taskId: string) => ({ owner: EVENTS_PARTITION + owner, taskId });
-  const entryKey = (owner: string, position: number) => keyOf(owner, SORT_KEYS.event + positionText(position));
+  const logKey = (owner: string, taskId: string) => ({ owner: LOG_PARTITION + owner, taskId });
+  const entryKey = (owner: string, position: number) => logKey(owner, SORT_KEYS.event + positionText(position));
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
@@ -104,20 +105,20 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
 
   return {
     async head(owner) {
-      const item = await get(keyOf(owner, SORT_KEYS.eventHead));
+      const item = await get(logKey(owner, SORT_KEYS.eventHead));
       return item && (withoutKey(item) as unknown as LogHead);
     },
     async createHead(owner, last, expiresAt) {
       const ConditionExpression = 'attribute_not_exists(taskId)';
-      await put({ ...keyOf(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
+      await put({ ...logKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
     },
     async keepHead(owner, expiresAt) {
       const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
       const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
-      await update(keyOf(owner, SORT_KEYS.eventHead), more, 'NONE');
+      await update(logKey(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
     advance: (owner, last, head) =>
-      put({ ...keyOf(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
+      put({ ...logKey(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
     async putEntry(owner, position, entry, expiresAt) {
       await put({ ...entryKey(owner, position), ...entry, expiresAt });
     },
@@ -131,7 +132,7 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
         KeyConditionExpression: '#owner = :owner AND #taskId BETWEEN :first AND :last',
         ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
         ExpressionAttributeValues: {
-          ':owner': EVENTS_PARTITION + owner,
+          ':owner': LOG_PARTITION + owner,
           ':first': SORT_KEYS.event + positionText(after + 1),
           ':last': `${SORT_KEYS.event}~`,
         },
@@ -196,11 +197,11 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
-    fannedOut: async (owner) => Number((await get(keyOf(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
+    fannedOut: async (owner) => Number((await get(logKey(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
     async noteFannedOut(owner, last, now) {
       const values = { last, expiresAt: keptUntil(now) };
       const more = given(values, 'attribute_not_exists(taskId) OR #last < :last', setting(values));
-      await update(keyOf(owner, SORT_KEYS.fannedOut), more, 'NONE');
+      await update(logKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
     async noteSeen(owner, at, expiresAt) {

@@ -1,4 +1,4 @@
-import { EVENTS_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
+import { EVENTS_PARTITION, LOG_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
 import type { DynamoDb, QueryInput } from '../../aws/dynamodb.ts';
 import { type EventItems, eventItems, subscriptionsIn } from '../events/items.ts';
 import type { EventFacts } from '../events/log.ts';
@@ -34,25 +34,25 @@ export interface OperatorEvents {
 }
 
 export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
-  /** For the items of the owner whose sort keys begin so. */
-  const queryOf = (owner: string, prefix: string, attributes: readonly string[]): QueryInput => ({
+  /** For the items of a partition whose sort keys begin so. */
+  const queryOf = (partition: string, prefix: string, attributes: readonly string[]): QueryInput => ({
     TableName: table,
     KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :prefix)',
     ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
     ExpressionAttributeNames: Object.fromEntries(['owner', ...attributes].map((name) => [`#${name}`, name])),
-    ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':prefix': prefix },
+    ExpressionAttributeValues: { ':owner': partition, ':prefix': prefix },
   });
   return {
     async subscriptions(owner) {
-      const query = queryOf(owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN);
+      const query = queryOf(EVENTS_PARTITION + owner, SORT_KEYS.subscription, SUBSCRIPTION_SHOWN);
       return subscriptionsIn<SubscriptionRead>(db, query);
     },
     async url(owner, id) {
-      const { Items = [] } = await db.query(queryOf(owner, SORT_KEYS.url + id, ['taskId', 'url']));
+      const { Items = [] } = await db.query(queryOf(EVENTS_PARTITION + owner, SORT_KEYS.url + id, ['taskId', 'url']));
       return Items[0]?.url as string | undefined;
     },
     async eventsOf(owner, taskId) {
-      const query = queryOf(owner, SORT_KEYS.event, ['taskId', 'event']);
+      const query = queryOf(LOG_PARTITION + owner, SORT_KEYS.event, ['taskId', 'event']);
       const { Items = [], LastEvaluatedKey } = await db.query({
         ...query,
         FilterExpression: '#event.#taskId = :task',

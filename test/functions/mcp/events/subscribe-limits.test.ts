@@ -110,7 +110,7 @@ test('requests of one URL at the same moment do not pass the limit (H-06)', asyn
   expect(await matched(OWNER)).toHaveLength(MOST - 1 + answers.filter(({ result }) => result).length);
 });
 
-test('a request whose receiver has to answer counts as one that waits (C-37)', async () => {
+test('a request that begins a subscription counts as one that waits, a refresh does not (C-37)', async () => {
   const { call, subscription, server, asked, receiver } = eventsServer();
   const { store } = server;
   const counted: string[] = [];
@@ -122,9 +122,16 @@ test('a request whose receiver has to answer counts as one that waits (C-37)', a
   receiver.refuses = 'timeout';
   await call('events/subscribe', subscription());
   expect(counted).toEqual(['open', 'close']);
+  receiver.refuses = undefined;
+  await call('events/subscribe', subscription());
+  // Its receiver is known: it still waits for its turn in the log.
+  await call('events/subscribe', subscription({ arguments: { tool: 'optional' } }));
+  expect(counted).toHaveLength(6);
+  await call('events/subscribe', subscription());
+  expect(counted).toHaveLength(6);
   store.openStream = async () => undefined;
-  const { error } = await call('events/subscribe', subscription());
-  expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 1]);
+  const { error } = await call('events/subscribe', subscription({ arguments: { tool: 'forbidden' } }));
+  expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 2]);
 });
 
 test.each([
