@@ -60,6 +60,8 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
 export const PROGRESS_PARTITION = 'progress#';
 /** The partitions of the places of links and webhooks. A run writes them, too. */
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
+/** With owner and id of a task behind it: which of its links are published. The steps of other tasks must not throttle this partition. */
+export const PUBLISHED_PARTITION = 'published#';
 /** The subscriptions of an owner (`table/events/items.ts`). */
 export const EVENTS_PARTITION = 'events#';
 /** The log of an owner's events, apart: deliveries write to each subscription, and may use up all units of their partition. */

@@ -1,8 +1,8 @@
-import { SIGNAL_PARTITION, SORT_KEYS, tableKey } from '../attributes.ts';
+import { PUBLISHED_PARTITION, SIGNAL_PARTITION, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb } from '../aws/dynamodb.ts';
 import type { TaskKey } from '../record.ts';
 import { has, isString, parsed } from '../shape.ts';
-import { isCurrent, type RunKey, runItemKey, writeRunItem } from './run-items.ts';
+import { isCurrent, type RunKey, writeRunItem } from './run-items.ts';
 
 /** Which task the links and webhooks of a place are of (`../waits/signal-url.ts`). */
 export interface SignalPlaceStore {
@@ -40,7 +40,7 @@ export function signalPlaceStore(db: DynamoDb, table: string): SignalPlaceStore 
 export const linkPublisher =
   (db: DynamoDb, table: string) =>
   async (run: RunKey, name: string, change: string): Promise<boolean> => {
-    const Key = runItemKey(run, `#published#${name}`);
+    const Key: TaskKey = { owner: `${PUBLISHED_PARTITION}${run.owner}#${run.taskId}`, taskId: `#${name}` };
     // Of the links of an earlier round. This read costs a tenth of a write that is refused.
     const { Item } = run.round > 1 ? await db.get({ TableName: table, Key: tableKey(Key) }) : {};
     if (Item !== undefined && isCurrent(Item)) return Item.value === change;

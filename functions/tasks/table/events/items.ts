@@ -13,9 +13,9 @@ import type {
 } from './subscription.ts';
 
 /**
- * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another one
- * the head of its log, the entries, and how far they are fanned out. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the
- * epoch, but `expiresAt`.
+ * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another
+ * one the head of its log, the entries, and how far they are fanned out. `functions/events` says what they mean. Each read is
+ * strongly consistent. Times are in ms since the epoch, but `expiresAt`.
  */
 export interface EventItems {
   /** Undefined: nothing of the owner listens, or ever did. */

@@ -130,7 +130,7 @@ test('a request that begins a subscription counts as one that waits, a refresh d
   await call('events/subscribe', subscription());
   expect(counted).toHaveLength(6);
   store.openStream = async () => undefined;
-  const { error } = await call('events/subscribe', subscription({ arguments: { tool: 'forbidden' } }));
+  const { error } = await call('events/subscribe', subscription({ arguments: { status: 'failed' } }));
   expect([error.data, asked.length]).toEqual([{ reason: 'TooManyStreams', limit: 200 }, 2]);
 });
 
