@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { errorMessage, parseMessage, UnreadableMessage } from '../../../../functions/mcp/protocol/jsonrpc.ts';
+import {
+  errorMessage,
+  parseMessage,
+  roundedProblem,
+  UnreadableMessage,
+} from '../../../../functions/mcp/protocol/jsonrpc.ts';
 import { InvalidParams } from '../../../../functions/tasks/errors.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 
@@ -111,4 +116,10 @@ describe('an error is sent', () => {
       ...{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } },
     });
   });
+});
+
+test('an integer that would be rounded is refused by its place, with what to do', () => {
+  expect(roundedProblem('params.n')).toBe(
+    'params.n is an integer beyond 2^53 - 1, which would be rounded: make it smaller, or a string',
+  );
 });

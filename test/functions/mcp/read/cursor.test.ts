@@ -17,6 +17,8 @@ test('a cursor of the list gives the place where its page begins; without one it
 
 test.each([['x'], [''], [1], [null]])('another cursor is refused and audited: %j (A-24, C-24)', async (cursor) => {
   const audit = vi.fn();
-  await expect(openCursor({ params: { cursor } }, list, { signer, audit })).rejects.toThrow(InvalidParams);
+  await expect(openCursor({ params: { cursor } }, list, { signer, audit })).rejects.toThrow(
+    new InvalidParams('cursor is not one of this list'),
+  );
   expect(audit).toHaveBeenCalledWith('denied', { owner: 'ann', reason: 'cursor' });
 });

@@ -156,3 +156,18 @@ test('each session of a caller has its own count of GETs, beside its lists', () 
   expect(() => countList(ann, 'two')).not.toThrow();
   expect(() => countList(ann)).not.toThrow();
 });
+
+test('what may show a result counts as polls at the least interval, one count for each task', () => {
+  let now = 0;
+  const limit = pollLimit(() => now);
+  const [one, other] = [
+    { owner: 'o', taskId: '1' },
+    { owner: 'o', taskId: '2' },
+  ];
+  for (let i = 0; i < burst; i++) limit.countShown(one);
+  expect(() => limit.countShown(one)).toThrow('asked for too often');
+  limit.countShown(other);
+  now += limits.pollInterval.min;
+  for (let i = 0; i < limits.polls.perInterval; i++) limit.countShown(one);
+  expect(() => limit.countShown(one)).toThrow('asked for too often');
+});
