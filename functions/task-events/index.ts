@@ -1,5 +1,4 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { entriesMessage } from '../events/messages.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
@@ -16,7 +15,7 @@ import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
-import { firstUnpublished, type PublishEvents, summaryIn } from './mcp-events.ts';
+import { firstUnpublished, type PublishEvents, sendToLog, summaryIn } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -215,24 +214,12 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
 }
 
 function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
-  // An owner that uses up the units of its own partition must not delay the changes of others.
   const items = eventItems(dynamoDb({ requestTimeout: 1_000, attempts: 1 }), variable(env, 'TASKS_TABLE'));
   let send: SendFifo | undefined;
-  return async (owner, events) => {
-    const listens = await items.head(owner).then(
-      (head) => head !== undefined,
-      // Who puts the events into the log reads it, too.
-      () => true,
-    );
-    if (!listens) return;
-    const entries = events.map(({ facts, summary }) => ({
-      at: facts.at,
-      event: facts,
-      ...(summary !== undefined && { summary }),
-    }));
+  return sendToLog(items, async (messages) => {
     send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
-    if ((await send([entriesMessage(owner, entries)])).includes(false)) throw new Error('SQS refused a message');
-  };
+    return send(messages);
+  });
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {
