@@ -30,6 +30,19 @@ test.each([
   [{ type: 'number' }, [' 1.5e3 '], 1500],
   [{ type: 'number' }, ['0x10'], '0x10'],
   [{ type: 'number' }, ['1,5'], '1,5'],
+  [{ type: 'number' }, ['-.25'], -0.25],
+  [{ type: 'number' }, ['+7.'], 7],
+  [{ type: 'number' }, ['1.25e-12'], 1.25e-12],
+  [{ type: 'number' }, ['1E+12'], 1e12],
+  [{ type: 'number' }, ['x7'], 'x7'],
+  [{ type: 'number' }, ['1ex2'], '1ex2'],
+  [{ type: 'number' }, ['.x'], '.x'],
+  [{ type: 'boolean' }, ['maybe'], 'maybe'],
+  [{ type: 'string' }, ['2036-02-29T10:00'], '2036-02-29T10:00'],
+  [{ type: 'string', format: 'date-time' }, ['2036-02-29T10:00:01.25'], '2036-02-29T10:00:01.25Z'],
+  [{ type: 'string', format: 'date-time' }, ['x2036-02-29T10:00'], 'x2036-02-29T10:00'],
+  [{ type: 'string', format: 'date-time' }, ['2036-02-29T10:00x'], '2036-02-29T10:00x'],
+  [{ type: 'string', format: 'date-time' }, ['2036-02-29T10:00:01.x'], '2036-02-29T10:00:01.x'],
   [{ type: 'array', items: { type: 'string', enum: ['a', 'b'] } }, ['a', 'b'], ['a', 'b']],
   [{ type: 'array', items: { type: 'string', enum: ['a', 'b'] } }, [], undefined],
   [{ type: 'string', format: 'date' }, ['2036-02-29'], '2036-02-29'],
@@ -62,6 +75,15 @@ test('a field may have any name: none reaches a prototype, or the inputs of the 
     ['by', 'Ann'],
   ]);
   expect(JSON.stringify(content)).toBe('{"__proto__":"p","action":"x","by":"y"}');
+});
+
+test.each([
+  [' Ann ', 'Ann'],
+  ['  ', undefined],
+])('a name is taken without spaces around it: %j', (by, name) => {
+  const body = new URLSearchParams({ action: 'accept', by }).toString();
+  const { answer } = answerOfForm(body, questionOf({}));
+  expect(answer).toEqual({ action: 'accept', content: {}, ...(name !== undefined && { by: name }) });
 });
 
 const EVIL = `"><script>alert(1)</script><img src=x onerror=alert(1)>'\u202e`;

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { resumeRound } from '../../../functions/engine/resume.ts';
+import { RecordUnknown } from '../../../functions/tasks/errors.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { measured } from '../../../functions/tasks/results/result-ref.ts';
 import { receive } from '../../../functions/tasks/transitions/waits.ts';
-import { DAY, LINK, linkOf, setup, T0, webhookOf, YES } from './support.ts';
+import { DAY, FORM, LINK, linkOf, setup, T0, webhookOf, YES } from './support.ts';
 
 const saysOf = ({ status, body }: { readonly status: number; readonly body: string }) => [status, JSON.parse(body)];
 const OVER = [410, { error: 'This is over' }];
@@ -153,4 +154,66 @@ test('what is not found, or not offered, says so', async () => {
   expect(saysOf(await get(task))).toEqual([405, { error: 'Only POST can be used here' }]);
   const put = await ask(pathOf(task, 'a'), { method: 'PUT' });
   expect(saysOf(put)).toEqual([405, { error: 'Only GET, HEAD, POST can be used here' }]);
+});
+
+test('a signal for which its task has no room is 413', async () => {
+  const { taskWith, json } = setup();
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const task = await taskWith(Object.fromEntries(names.map((name) => [name, webhookOf()])));
+  const statuses = [];
+  for (const name of names) statuses.push((await json(task, `"${'x'.repeat(31_998)}"`, name)).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 413]);
+});
+
+test('an outage is logged by its kind; a record of a newer release was logged by its reader', async () => {
+  const { taskWith, json, context, logged } = setup();
+  const task = await taskWith({ a: LINK });
+  for (const error of [new RecordUnknown(task.taskId), Object.assign(new Error('x'), { name: 'Throttled' })]) {
+    Object.assign(context, { store: { ...context.store, get: () => Promise.reject(error) } });
+    expect((await json(task, YES)).status).toBe(503);
+  }
+  expect(logged).toEqual([['signal_failed', expect.objectContaining({ error: 'Throttled' })]]);
+});
+
+test.each([
+  ['is longer than a wait may have', 'x'.repeat(65), LINK, 404],
+  ['is as long as a wait may have', '🔑'.repeat(64), LINK, 200],
+  [
+    'has a question that no client knows',
+    'a',
+    { ...LINK, question: { method: 'x', params: { requestedSchema: {} } } },
+    404,
+  ],
+  [
+    'has a question without a form',
+    'a',
+    { ...LINK, question: { method: 'elicitation/create', params: { message: '?' } } },
+    404,
+  ],
+  ['has a question without params', 'a', { ...LINK, question: { method: 'elicitation/create' } }, 404],
+])('a link that %s opens, or does not', async (_what, name, wait, status) => {
+  const { taskWith, get, forgeEntry } = setup();
+  const task = await taskWith({}, { works: true });
+  await forgeEntry(task, { kind: 'wait', name, value: JSON.stringify(wait) });
+  expect((await get(task, name)).status).toBe(status);
+});
+
+test.each([
+  ['application/json ; charset=utf-8', 200],
+  ['x-application/json', 415],
+  ['application/jsonx', 415],
+])('the type %j of a body is %i', async (type, status) => {
+  const { taskWith, json } = setup();
+  expect((await json(await taskWith({ a: LINK }), YES, 'a', type)).status).toBe(status);
+});
+
+test('of two problems of a field the first one is shown, and a form gets a page', async () => {
+  const { taskWith, json, ask } = setup();
+  const schema = { type: 'string', minLength: 5, pattern: '^a' };
+  const { body } = await json(await taskWith({ a: webhookOf({ properties: { x: schema } }) }), { x: 'b' });
+  expect(JSON.parse(body).fields).toEqual({ '/x': expect.stringContaining('fewer than 5 characters') });
+  for (const headers of [{ accept: 'text/html' }, { 'content-type': FORM }]) {
+    const page = await ask({}, { method: 'POST', headers });
+    expect(page.body).toContain('<h1>There is nothing here. Is the link complete?</h1>');
+  }
 });

@@ -171,3 +171,20 @@ test('what may show a result counts as polls at the least interval, one count fo
   for (let i = 0; i < limits.polls.perInterval; i++) limit.countShown(one);
   expect(() => limit.countShown(one)).toThrow('asked for too often');
 });
+
+test('reads of many tasks count for each caller and session; anonymous callers share one', () => {
+  const limit = pollLimit(() => 0);
+  const named = (key: string) => ({ kind: 'verified', key }) as const;
+  const anonymous = { kind: 'anonymous' } as const;
+  const ask: readonly (() => void)[] = [
+    () => limit.countList(named('ann')),
+    () => limit.countList(named('bob')),
+    () => limit.countList(named('ann'), 's'),
+    () => limit.countList(anonymous),
+  ];
+  for (const one of ask) {
+    for (let i = 0; i < limits.lists.burst; i++) one();
+    expect(one).toThrow();
+  }
+  expect(() => limit.countList({ ...anonymous })).toThrow();
+});
