@@ -90,7 +90,7 @@ test('a change whose Task Status Change was refused has its event when it comes 
   expect(failures).toEqual(['2']);
 });
 
-test('events go to the queue if their owner has a log, or if that cannot be read; else nothing does', async () => {
+test('events go to the queue if their owner has a log, or it cannot be read; else nothing does', async () => {
   const sent: FifoMessage[] = [];
   const heads = { yes: { last: 1, recent: [], expiresAt: 1 }, no: undefined };
   const head = async (owner: string) => {
