@@ -15,7 +15,7 @@ import { Construct } from 'constructs';
 import { KEY, PROBE } from '../functions/tasks/attributes.ts';
 import { STATUSES } from '../functions/tasks/record.ts';
 import { BundledCode, bundle } from './bundles.ts';
-import type { Events } from './events/events.ts';
+import { allowEvents, type Events } from './events/events.ts';
 import { acknowledgeWildcard } from './nag.ts';
 import { allow, serverFunction } from './server-function.ts';
 import type { McpTaskServerProps } from './server-props.ts';
@@ -78,7 +78,7 @@ export class TaskEvents extends Construct {
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
           ...(linksUrl !== undefined && { LINKS_URL: linksUrl }),
-          ...(events && { EVENTS_QUEUE_URL: events.queue.queueUrl }),
+          ...events?.environment,
           // Left out if no tool has a summary.
           ...(events && { EVENT_SUMMARIES: Lazy.string({ produce: () => summarized().join(',') || undefined }) }),
         },
@@ -100,6 +100,7 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     events?.allowSender(this.function);
+    if (events) allowEvents(this.function, table, ['PutItem', 'Query']);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,

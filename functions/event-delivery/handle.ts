@@ -1,11 +1,9 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import type { DeliveryMessage, EntriesToLog, NewEvents } from '../events/ports.ts';
+import type { DeliveryMessage, NewEvents } from '../events/ports.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import { type DeliveryContext, deliver } from './deliver.ts';
 
 export interface QueueContext extends DeliveryContext {
-  /** Puts events into a log. Rejects: the message has to come again. */
-  readonly append: (message: EntriesToLog) => Promise<unknown>;
   /** Notes new events of a log for the subscriptions that they fit. Rejects: the message has to come again. */
   readonly fanOut: (message: NewEvents) => Promise<void>;
   /** Hides a message of the queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
@@ -37,7 +35,7 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
   let seconds: number;
   try {
     if (!('eventId' in message)) {
-      await ('entries' in message ? context.append(message) : context.fanOut(message));
+      await context.fanOut(message);
       return true;
     }
     const verdict = await deliver(message, Number(attributes.SentTimestamp), context);
@@ -52,13 +50,12 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
   return false;
 }
 
-function messageOf(body: string): DeliveryMessage | EntriesToLog | NewEvents | undefined {
+function messageOf(body: string): DeliveryMessage | NewEvents | undefined {
   try {
-    const message = JSON.parse(body) as Partial<DeliveryMessage & EntriesToLog & NewEvents>;
-    const { ownerKey, entries, last, subscriptionId, createdAt, eventId, position } = message;
+    const message = JSON.parse(body) as Partial<DeliveryMessage & NewEvents>;
+    const { ownerKey, subscriptionId, createdAt, eventId, position } = message;
     const areTexts = (...all: readonly unknown[]) => all.every((one) => typeof one === 'string');
-    if (areTexts(ownerKey, last)) return message as NewEvents;
-    if (areTexts(ownerKey) && Array.isArray(entries)) return message as EntriesToLog;
+    if (areTexts(ownerKey) && subscriptionId === undefined) return message as NewEvents;
     const isWhole = areTexts(ownerKey, subscriptionId, eventId, position) && typeof createdAt === 'number';
     return isWhole ? (message as DeliveryMessage) : undefined;
   } catch {

@@ -1,6 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
 import { fanOut } from '../events/fan-out.ts';
-import { eventLog } from '../events/log.ts';
 import { postSigned } from '../events/post/post.ts';
 import { eventsStore } from '../events/store.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
@@ -27,12 +26,10 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
     sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
     return sender(messages);
   };
-  const shared = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
-  const log = eventLog({ ...shared, kept: Number(variable(env, 'EVENTS_KEPT')) });
+  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
   return {
-    store: eventsStore(shared),
-    append: ({ ownerKey, entries }) => log.append(ownerKey, ...entries),
-    fanOut: fanOut(shared),
+    store: eventsStore(log),
+    fanOut: fanOut(log),
     post: (post) => postSigned(post, { loopback }),
     async hide(receiptHandle, seconds) {
       hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);

@@ -3,30 +3,34 @@ import { type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
 import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
 import { type ChainContext, chain } from './chain.ts';
 import { matches } from './match.ts';
-import { deliveryMessage } from './messages.ts';
+import { deliveryMessage, newEventsMessage } from './messages.ts';
 import type { NewEvents } from './ports.ts';
 
+/** In ms. Then another message goes on: the function ends after 30 s. */
+const LONGEST = 10_000;
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
 
 /**
  * Notes new events of a log for each subscription that they are for, and sends a message to those that have none under way. The stream
  * of the table leaves this to a message, so that an owner with many subscriptions keeps only its own events waiting. The
- * messages of a log come in its order, one at a time, and each brings all events after the noted position: later messages find nothing
- * left to do, and events whose message was lost come with the next one.
+ * message brings all events after the noted position, also those that come meanwhile, which mostly have no message of their own
+ * (`log.ts`).
  */
 export function fanOut(context: ChainContext): (message: NewEvents) => Promise<void> {
   const { items, now } = context;
   const { entriesAfter, revive, sendAll } = chain(context);
 
-  return async ({ ownerKey: owner, last }) => {
-    for (let from = await items.fannedOut(owner); from < Number(last); ) {
+  return async ({ ownerKey: owner }) => {
+    const begun = now();
+    for (let from = await items.fannedOut(owner); ; ) {
+      // Read after the last note: who appends after this read sees the note, and sends a message.
       const entries = await entriesAfter(owner, from);
       const to = entries.at(-1)?.position;
-      // They have expired.
       if (to === undefined) return;
       await bring(owner, entries, positionText(from));
       await items.noteFannedOut(owner, to, now());
+      if (now() > begun + LONGEST) return sendAll([newEventsMessage(owner, 'more', to)]);
       from = to;
     }
   };

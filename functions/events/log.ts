@@ -86,11 +86,12 @@ export function eventLog(context: LogContext): EventLog {
       const next = {
         last: last + pending.length,
         pending,
+        before: lastEventOf(head),
         recent: [...names, ...recent].slice(0, limits.mcpEvents.recent - 1 + pending.length),
         expiresAt: expiry(now(), KEPT_HEADS),
       };
       if (await items.advance(owner, last, next)) {
-        await settle(owner, placed(next));
+        await settle(owner, next);
         return next.last - Math.max(0, names.indexOf(nameOf(entries.at(-1))));
       }
       await pause(isStart ? START.pause : longestPause(attempt));
@@ -102,14 +103,18 @@ export function eventLog(context: LogContext): EventLog {
   async function settled(owner: string): Promise<LogHead | undefined> {
     const head = await items.head(owner);
     if (head?.pending === undefined || (await items.entry(owner, head.last)) !== undefined) return head;
-    await settle(owner, placed(head));
+    await settle(owner, head);
     return head;
   }
 
-  /** Completes entries. Two writers may do so at once: both write the same. */
-  async function settle(owner: string, entries: readonly PlacedEntry[]): Promise<void> {
-    const last = entries.at(-1);
-    if (last !== undefined && last.start === undefined) await sendAll([newEventsMessage(owner, last.position)]);
+  /** Completes the pending entries. Two writers may do so at once: both write the same. */
+  async function settle(owner: string, head: LogHead): Promise<void> {
+    const entries = placed(head);
+    if (entries[0]?.start === undefined) {
+      // While events before these are not fanned out, a message is under way, and brings these, too: more would fill the queue.
+      const isFirst = (await items.fannedOut(owner)) >= (head.before ?? 0);
+      await sendAll([isFirst ? newEventsMessage(owner, head.last) : againMessage(owner, now())]);
+    }
     for (const { position, ...entry } of entries) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
       // One after the other: a reader takes an entry as a sign that all before it are there.
@@ -188,7 +193,7 @@ export function eventLog(context: LogContext): EventLog {
       // The message about the last events may be lost, too.
       const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
       if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
-      await sendAll([newEventsMessage(owner, head.last)]);
+      await sendAll([againMessage(owner, now())]);
     },
     async read(owner, position, most) {
       const entries = await items.entries(owner, position, most);
@@ -205,6 +210,11 @@ export function eventLog(context: LogContext): EventLog {
   };
 }
 
+/** For a message that may be lost: SQS takes one in five minutes. */
+const againMessage = (owner: string, now: number) => newEventsMessage(owner, 'again', Math.floor(now / AGAIN));
+const AGAIN = 300_000;
+const lastEventOf = ({ last, pending, before = 0 }: LogHead): number =>
+  pending === undefined || pending[0]?.start !== undefined ? before : last;
 /** Sixty bits of the id, so that the head of one event stays below 1 KB, which costs one write unit. A start has no name. */
 const nameOf = (entry: LogEntry | undefined): string =>
   (entry?.start === undefined && entry?.event?.eventId.slice(-12)) || '';

@@ -1,5 +1,3 @@
-import type { LogEntry } from '../tasks/table/events/log.ts';
-
 /** What is shared between who decides that an event is to be sent, and who sends it. Times are in ms since the epoch. */
 
 /** The types of events. */
@@ -17,17 +15,9 @@ export interface DeliveryMessage {
   readonly position: string;
 }
 
-/** The body of a message with events for the log of their owner. Its group is this log. */
-export interface EntriesToLog {
-  readonly ownerKey: string;
-  /** Up to `limits.mcpEvents.together`. */
-  readonly entries: readonly LogEntry[];
-}
-
-/** The body of a message about new events in a log, up to a position. Its group is their owner. */
+/** The body of a message that says that a log has new events. Its group is their owner. */
 export interface NewEvents {
   readonly ownerKey: string;
-  readonly last: string;
 }
 
 /** Why a delivery failed, as a client may see it. */

@@ -1,4 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { eventLog } from '../events/log.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
@@ -15,7 +16,7 @@ import { linkPublisher } from '../tasks/table/signal-places.ts';
 import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
-import { firstUnpublished, type PublishEvents, sendToLog, summaryIn } from './mcp-events.ts';
+import { firstUnpublished, type PublishEvents, summaryIn } from './mcp-events.ts';
 import { measureLines } from './measures.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
@@ -214,12 +215,27 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
 }
 
 function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
-  const items = eventItems(dynamoDb({ requestTimeout: 1_000, attempts: 1 }), variable(env, 'TASKS_TABLE'));
+  const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
+  const kept = Number(variable(env, 'EVENTS_KEPT'));
   let send: SendFifo | undefined;
-  return sendToLog(items, async (messages) => {
-    send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
-    return send(messages);
+  const log = eventLog({
+    items,
+    now: Date.now,
+    kept,
+    async send(messages) {
+      send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
+      return send(messages);
+    },
   });
+  return (owner, events) =>
+    log.append(
+      owner,
+      ...events.map(({ facts, summary }) => ({
+        at: facts.at,
+        event: facts,
+        ...(summary !== undefined && { summary }),
+      })),
+    );
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

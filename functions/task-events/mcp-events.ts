@@ -1,16 +1,13 @@
 import { factsOf } from '../events/facts.ts';
-import { entriesMessage } from '../events/messages.ts';
 import { summaryOf } from '../events/summary.ts';
-import type { SendFifo } from '../tasks/aws/sqs.ts';
 import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import type { Status } from '../tasks/record.ts';
-import type { EventItems } from '../tasks/table/events/items.ts';
 import type { EventFacts } from '../tasks/table/events/log.ts';
 import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 
-/** Sends events to the log of their owner, if it has one. At most `limits.mcpEvents.together`. */
+/** Puts events into the log of their owner, and one message into the queue. At most `limits.mcpEvents.together`. */
 export type PublishEvents = (owner: string, events: readonly EventAndSummary[]) => Promise<unknown>;
 interface EventAndSummary {
   readonly facts: EventFacts;
@@ -24,27 +21,6 @@ export interface Published {
   readonly changes: readonly TaskChange[];
   /** Of its event. Undefined: its tool has none, or the record does not hold it. */
   readonly summary?: string | undefined;
-}
-
-/**
- * Sends the events of owners that have a log to it, by the queue: an owner that uses up the units of its own partition must not delay
- * the changes of others.
- */
-export function sendToLog(items: Pick<EventItems, 'head'>, send: SendFifo): PublishEvents {
-  return async (owner, events) => {
-    const hasLog = await items.head(owner).then(
-      (head) => head !== undefined,
-      // Who puts the events into the log reads it, too.
-      () => true,
-    );
-    if (!hasLog) return;
-    const entries = events.map(({ facts, summary }) => ({
-      at: facts.at,
-      event: facts,
-      ...(summary !== undefined && { summary }),
-    }));
-    if ((await send([entriesMessage(owner, entries)])).includes(false)) throw new Error('SQS refused a message');
-  };
 }
 
 /** The summary of the event of a change, if its tool is one of those. */

@@ -70,13 +70,13 @@ export class Events extends Construct {
         environment: {
           SERVER_NAME: serverName,
           TASKS_TABLE: table.tableName,
-          ...this.environment,
+          EVENTS_QUEUE_URL: queue.queueUrl,
           EVENTS_HOLD: String(hold),
         },
       },
       storage,
     );
-    allowEvents(this.function, table, ['GetItem', 'PutItem', 'UpdateItem', 'Query']);
+    allowEvents(this.function, table, ['GetItem', 'UpdateItem', 'Query']);
     // The message for the next event.
     this.allowSender(this.function);
     const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];

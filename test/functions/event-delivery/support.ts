@@ -1,13 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
-import type {
-  DeliveryError,
-  EntriesToLog,
-  NewEvents,
-  Occurrence,
-  Subscription,
-} from '../../../functions/events/ports.ts';
+import type { DeliveryError, NewEvents, Occurrence, Subscription } from '../../../functions/events/ports.ts';
 import type { Answer, SignedPost } from '../../../functions/events/post/post.ts';
 
 export const T0 = 1_700_000_000_000;
@@ -41,7 +35,6 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
   const attempts: Attempt[] = [];
   const written: (readonly [what: 'delivered' | 'given up' | DeliveryError, at: string | number])[] = [];
   const fannedOut: NewEvents[] = [];
-  const appended: EntriesToLog[] = [];
   const context: QueueContext = {
     store: {
       subscription: async () => state.subscription,
@@ -55,7 +48,6 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
       posts.push(post);
       return state.answer;
     },
-    append: async (message) => void appended.push(message),
     fanOut: async (message) => void fannedOut.push(message),
     hide: async (_receiptHandle, seconds) => void hidden.push(seconds),
     hold: { quiet: 90 * SECOND, most: 5 * MINUTE },
@@ -64,7 +56,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     ...replaced,
   };
   return {
-    ...{ state, posts, hidden, attempts, written, fannedOut, appended, context },
+    ...{ state, posts, hidden, attempts, written, fannedOut, context },
     /** Whether each message is done. */
     async receive(...bodies: readonly unknown[]) {
       const messages = bodies.length === 0 ? [message(1)] : bodies;

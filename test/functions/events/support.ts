@@ -39,7 +39,7 @@ function fakeQueue() {
     /** Handles one after the other. One whose handler dies comes again. */
     handleNews(handle: (message: NewEvents) => Promise<void>): Promise<void> {
       const all = async () => {
-        for (let [one] = news; one !== undefined; [one] = news) {
+        for (let [one] = news; one !== undefined && !queue.holds; [one] = news) {
           await handle(JSON.parse(one.body));
           news.shift();
         }
@@ -49,6 +49,8 @@ function fakeQueue() {
     },
     /** How many messages it refuses from now on. */
     refuses: 0,
+    /** Keeps messages about new events unhandled. */
+    holds: false,
     /** How many messages about new events it loses from now on. */
     loses: 0,
     accept(message: FifoMessage) {

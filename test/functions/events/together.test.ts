@@ -2,8 +2,6 @@ import { expect, test } from 'vitest';
 import { fanOut } from '../../../functions/events/fan-out.ts';
 import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
-import type { EventItems } from '../../../functions/tasks/table/events/items.ts';
-import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });
@@ -76,30 +74,77 @@ test('however many events go into the log together, they cost each subscription 
     OWNER,
     ...Array.from({ length: together }, (_, n) => event(n)),
   );
-  // Head, entry, head, message, the entries; then it reads the position, the entries and the subscriptions, writes each of these, sends
-  // two batches of messages, and writes the position.
-  expect(steps).toBe(4 + together + 3 + 15 + 2 + 1);
+  // Head, entry, head, position, message, the entries; then it reads the position, the entries and the subscriptions, writes each of
+  // these, sends two batches of messages, writes the position, and finds no more entries in the log and its head.
+  expect(steps).toBe(5 + together + 3 + 15 + 2 + 1 + 2);
   expect(queue.sent).toHaveLength(15);
 });
 
-test('a message about new events brings all that are in the log: later messages write nothing', async () => {
-  const { items, writer, subscribe, queue, got } = eventsInMemory();
+test('while events are not fanned out, later ones send a message each five minutes at most', async () => {
+  const { clock, writer, subscribe, queue, got } = eventsInMemory();
   for (let n = 0; n < 3; n++) await subscribe(`sub${n}`);
-  queue.loses = 9;
-  for (let n = 1; n <= 9; n++) await writer().append(OWNER, event(n));
-  expect(queue.sent).toEqual([]);
-  await writer().append(OWNER, event(10));
-  let writes = 0;
-  const counted = {
-    ...items,
-    match: async () => void writes++,
-    noteFannedOut: async () => void writes++,
-  } as EventItems;
-  const handle = fanOut({ items: counted, send: async () => [], now: () => START });
-  for (let n = 1; n <= 10; n++) await handle({ ownerKey: OWNER, last: positionText(START + n) });
-  expect(writes).toBe(0);
+  clock.now = 300_000 * Math.ceil(START / 300_000);
+  queue.holds = true;
+  for (let n = 1; n <= 20; n++) await writer().append(OWNER, event(n));
+  expect([queue.news.length, queue.sent.length]).toEqual([2, 0]);
+  clock.now += 300_000;
+  for (let n = 21; n <= 30; n++) await writer().append(OWNER, event(n));
+  expect(queue.news).toHaveLength(3);
+  queue.holds = false;
+  await writer().append(OWNER, event(31));
   expect(queue.sent).toHaveLength(3);
-  expect(await got('sub1')).toEqual(ids(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+  expect(await got('sub1')).toEqual(ids(...Array.from({ length: 31 }, (_, index) => index + 1)));
+  await writer().append(OWNER, event(32));
+  expect(await got('sub1')).toHaveLength(32);
+});
+
+test('a message that has worked for ten seconds leaves the rest to another one', async () => {
+  const { clock, items, writer, subscribe, queue, got } = eventsInMemory();
+  await subscribe('sub');
+  queue.holds = true;
+  for (let n = 1; n <= 3; n++) await writer().append(OWNER, event(n));
+  const slow = {
+    ...items,
+    entries: (owner: string, after: number) => items.entries(owner, after, 1),
+    async noteFannedOut(...given: Parameters<typeof items.noteFannedOut>) {
+      clock.now += 6_000;
+      await items.noteFannedOut(...given);
+    },
+  };
+  queue.news.length = 0;
+  const send = async (messages: readonly FifoMessage[]) => messages.map(queue.accept);
+  await fanOut({ items: slow, send, now: () => clock.now })({ ownerKey: OWNER });
+  // One page is its start, one the first event.
+  expect(await got('sub')).toEqual(ids(1));
+  expect(queue.news).toHaveLength(1);
+  await fanOut({ items, send, now: () => clock.now })({ ownerKey: OWNER });
+  expect(await got('sub')).toEqual(ids(1, 2, 3));
+});
+
+test('an event that comes while a message works on those before it is brought, too', async () => {
+  // At any step of the message another event comes into the log: its writer may take the message for one that brings it.
+  for (let at = 1; at < 14; at++) {
+    const { items, writer, subscribe, queue, got } = eventsInMemory();
+    await subscribe('sub');
+    queue.holds = true;
+    await writer().append(OWNER, event(1));
+    let step = 0;
+    const meets = <T extends object>(real: T): T =>
+      new Proxy(real, {
+        get:
+          (of, name) =>
+          async (...given: unknown[]) => {
+            if (++step === at) await writer().append(OWNER, event(2));
+            return (of[name as keyof T] as (...args: unknown[]) => unknown)(...given);
+          },
+      });
+    const { send } = meets({ send: async (messages: readonly FifoMessage[]) => messages.map(queue.accept) });
+    queue.news.shift();
+    await fanOut({ items: meets(items), send, now: () => START })({ ownerKey: OWNER });
+    queue.holds = false;
+    await queue.handleNews(fanOut({ items, send, now: () => START }));
+    if (step >= at) expect(await got('sub')).toEqual(ids(1, 2));
+  }
 });
 
 test('one that dies is done again with the events since, and all come once, in order (H-21)', async () => {
@@ -119,7 +164,7 @@ test('one that dies is done again with the events since, and all come once, in o
           },
       });
     const { send } = dies({ send: async (messages: readonly FifoMessage[]) => messages.map(queue.accept) });
-    const message = { ownerKey: OWNER, last: positionText(START + 3) };
+    const message = { ownerKey: OWNER };
     await fanOut({ items: dies(items), send, now: () => START })(message).catch(() => {});
     if (dieAt % 2 === 0) await got('a');
     await writer().append(OWNER, event(2));

@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type PublishEvents, sendToLog } from '../../../functions/task-events/mcp-events.ts';
-import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
+import type { PublishEvents } from '../../../functions/task-events/mcp-events.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { EventFacts } from '../../../functions/tasks/table/events/log.ts';
 import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
@@ -88,33 +87,4 @@ test('a change whose Task Status Change was refused has its event when it comes 
   const { all, failures } = await eventsOf(writes, undefined, async (some) => some.map((_one, index) => index === 0));
   expect(all.map(({ taskId }) => taskId)).toEqual(['t']);
   expect(failures).toEqual(['2']);
-});
-
-test('events go to the queue if their owner has a log, or it cannot be read; else nothing does', async () => {
-  const sent: FifoMessage[] = [];
-  const heads = { yes: { last: 1, recent: [], expiresAt: 1 }, no: undefined };
-  const head = async (owner: string) => {
-    if (owner === 'throttled') throw new Error('slow down');
-    return heads[owner as keyof typeof heads];
-  };
-  const publish = sendToLog({ head }, async (messages) => {
-    sent.push(...messages);
-    return messages.map(() => true);
-  });
-  const { all } = await eventsOf([change(fresh, cancel(T0 + 9))]);
-  const [{ owner: _owner, summary: _summary, ...facts } = {} as EventFacts & { owner: string; summary: undefined }] =
-    all;
-  const events = [{ facts, summary: undefined }];
-  for (const owner of ['yes', 'no', 'throttled', 'yes']) await publish(owner, events);
-  expect(sent.map(({ group }) => group)).toEqual(['yes/log', 'throttled/log', 'yes/log']);
-  expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ ownerKey: 'yes', entries: [{ at: T0 + 9, event: facts }] });
-  // A repeat is known by its id, and other events of the owner have another one.
-  expect([sent[2]?.id, sent[1]?.id === sent[0]?.id]).toEqual([sent[0]?.id, false]);
-  await publish('yes', [
-    { facts, summary: SECRET },
-    { facts: { ...facts, eventId: 'evt_2' }, summary: undefined },
-  ]);
-  expect(JSON.parse(sent[3]?.body ?? '').entries[0].summary).toBe(SECRET);
-  expect(sent[3]?.id).not.toBe(sent[0]?.id);
-  await expect(sendToLog({ head }, async () => [false])('yes', events)).rejects.toThrow('SQS refused');
 });

@@ -134,6 +134,17 @@ export const bugs = {
       match: (owner, { matchedFrom: _unread, ...to }, its) => real.match(owner, to, its),
     }),
   },
+  'a log is noted as fanned out before it is': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      async matched(owner) {
+        const { last = 0 } = (await real.head(owner)) ?? {};
+        await real.noteFannedOut(owner, last, Date.now());
+        return real.matched(owner);
+      },
+    }),
+  },
   'the log decides by what it read before it noted its entry': {
     kind: 'lost',
     items: (real, pause) => ({

@@ -2,8 +2,7 @@ import type { SQSEvent } from 'aws-lambda';
 import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
 import { fanOut } from '../../../functions/events/fan-out.ts';
 import { eventLog } from '../../../functions/events/log.ts';
-import { entriesMessage } from '../../../functions/events/messages.ts';
-import type { DeliveryMessage, EntriesToLog, NewEvents } from '../../../functions/events/ports.ts';
+import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports.ts';
 import type { Answer } from '../../../functions/events/post/post.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
@@ -97,7 +96,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     eventLog({ items: its, now: time.now, kept: 30 * DAY, send, pause });
   const sendNow: Parameters<typeof eventLog>[0]['send'] = async (messages) => {
     for (const { group, id, body } of messages) {
-      const message = JSON.parse(body) as DeliveryMessage | EntriesToLog | NewEvents;
+      const message = JSON.parse(body) as DeliveryMessage | NewEvents;
       if (!('eventId' in message)) {
         queue.send(group, id, body);
         continue;
@@ -122,7 +121,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const send: typeof sendNow = (messages) => calls.call(() => sendNow(messages));
   const log = logOf(items, send);
 
-  /** Each lane is a shard of the stream: it sends its ends in their order, each until that worked, and those that wait together. */
+  /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked, and those that wait together. */
   async function tell(lane: number): Promise<void> {
     const its = plan.events.flatMap((after, number) =>
       number % plan.lanes === lane ? [{ number, at: T0 + after }] : [],
@@ -138,8 +137,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
         };
         return { at, event: { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' } };
       });
-      const sent = () => send([entriesMessage(OWNER, entries)]);
-      await calls.untilDone(sent, [SECOND, 60 * SECOND, 400 * SECOND]);
+      await calls.untilDone(() => log.append(OWNER, ...entries), [SECOND, 60 * SECOND, 400 * SECOND]);
       from += due.length;
     }
   }
@@ -171,7 +169,6 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
 
   const outside: QueueContext = {
     ...{ post, hold: HOLD, now: time.now, measure: () => {} },
-    append: ({ ownerKey, entries }) => log.append(ownerKey, ...entries),
     fanOut: fanOut({ items, send, now: time.now }),
     store: {
       ...store,

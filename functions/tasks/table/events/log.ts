@@ -3,6 +3,8 @@ export interface LogHead {
   readonly last: number;
   /** The last entries, in order. They are not in the log before their messages are in the queue. */
   readonly pending?: readonly LogEntry[];
+  /** The position of the last event before the pending entries. Undefined: there is none. */
+  readonly before?: number;
   /** Names of the last entries, newest first, by their events; empty for other entries. */
   readonly recent: readonly string[];
   /** In seconds since the epoch. */
