@@ -31,6 +31,7 @@ export const SORT_KEYS = {
   slots: '#slots#',
   full: '#slots-full',
   session: '#session',
+  /** These two are in the partition of an owner's counts. */
   streams: '#streams',
   refused: '#refused',
   /** Names the task that a link's place belongs to. Has its own partition. */
@@ -60,6 +61,11 @@ export const OWNERS = ['task#*', 'session#*', 'owner#*'] as const;
 export const PROGRESS_PARTITION = 'progress#';
 /** The partitions of the places of links and webhooks. A run writes them, too. */
 export const SIGNAL_PARTITION = `${PROGRESS_PARTITION}signals#` as const;
+/**
+ * With the owner behind it. Apart, as a caller who uses up the reads of the partition of its tasks must still be counted: a request that
+ * cannot be counted waits all the same.
+ */
+export const COUNTS_PARTITION = 'counts#';
 /** With owner and id of a task behind it: which of its links are published. The steps of other tasks must not throttle this partition. */
 export const PUBLISHED_PARTITION = 'published#';
 /** The subscriptions of an owner (`table/events/items.ts`). */

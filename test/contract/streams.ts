@@ -17,7 +17,9 @@ export function streamsContract(referee: () => Referee): void {
   };
   const counted = async (owner: string) => {
     const { db, table } = referee();
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { owner, taskId: '#streams' } }));
+    const { Item } = await db.send(
+      new GetCommand({ TableName: table, Key: { owner: `counts#${owner}`, taskId: '#streams' } }),
+    );
     return Item;
   };
 
@@ -68,7 +70,13 @@ export function streamsContract(referee: () => Referee): void {
       expect(await open(owner, T0 + 9 * LONGEST)).toEqual({ owner, window: T0 + 9 * LONGEST });
       expect(await open(owner, T0 + 9 * LONGEST - 1)).toEqual({ owner, window: T0 + 9 * LONGEST });
       expect(await counted(owner)).toEqual({
-        ...{ owner, taskId: '#streams', window: T0 + 9 * LONGEST, held: 2, [`n${T0 + 9 * LONGEST}`]: 2 },
+        ...{
+          owner: `counts#${owner}`,
+          taskId: '#streams',
+          window: T0 + 9 * LONGEST,
+          held: 2,
+          [`n${T0 + 9 * LONGEST}`]: 2,
+        },
         expiresAt: (T0 + 9 * LONGEST + 3 * LONGEST) / 1_000,
       });
     });

@@ -1,4 +1,4 @@
-import { SORT_KEYS, tableKey } from '../attributes.ts';
+import { COUNTS_PARTITION, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
@@ -43,7 +43,10 @@ export function streamCountStore(db: DynamoDb, table: string): StreamCountStore 
 }
 
 function countByWindow(db: DynamoDb, table: string, sortKey: string) {
-  const keyOf = (owner: string) => ({ TableName: table, Key: tableKey({ owner, taskId: sortKey }) });
+  const keyOf = (owner: string) => ({
+    TableName: table,
+    Key: tableKey({ owner: COUNTS_PARTITION + owner, taskId: sortKey }),
+  });
 
   async function add({ owner, window }: CountedStream, most: number): Promise<boolean> {
     const update: UpdateInput = {
