@@ -102,7 +102,9 @@ export function eventLog(context: LogContext): EventLog {
   /** The head, once all is done for its entries, also if their writer has died. */
   async function settled(owner: string): Promise<LogHead | undefined> {
     const head = await items.head(owner);
-    if (head?.pending === undefined || (await items.entry(owner, head.last)) !== undefined) return head;
+    if (head?.pending === undefined) return head;
+    // If it cannot be read, the entries are written again: polls may use up the reads of the log, but not its writes.
+    if ((await items.entry(owner, head.last).catch(() => undefined)) !== undefined) return head;
     await settle(owner, head);
     return head;
   }
@@ -111,8 +113,8 @@ export function eventLog(context: LogContext): EventLog {
   async function settle(owner: string, head: LogHead): Promise<void> {
     const entries = placed(head);
     if (entries[0]?.start === undefined) {
-      // While events before these are not fanned out, a message is under way, and brings these, too: more would fill the queue.
-      const isFirst = (await items.fannedOut(owner)) >= (head.before ?? 0);
+      // While a message for events before these is under way, it brings these, too: more would fill the queue.
+      const isFirst = (await items.fannedOut(owner)).idle >= (head.before ?? 0);
       await sendAll([isFirst ? newEventsMessage(owner, head.last) : againMessage(owner, now())]);
     }
     for (const { position, ...entry } of entries) {
@@ -192,7 +194,7 @@ export function eventLog(context: LogContext): EventLog {
       await revive(owner, subscription);
       // The message about the last events may be lost, too.
       const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
-      if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
+      if (head === undefined || !isOld || (await items.fannedOut(owner)).idle >= head.last) return;
       await sendAll([againMessage(owner, now())]);
     },
     async read(owner, position, most) {

@@ -41,10 +41,10 @@ export const SORT_KEYS = {
   /** With the id of the subscription behind it: where that goes. */
   url: '#url#',
   seen: '#seen',
-  /** These three are in the partition of an owner's log. */
-  eventHead: '#head',
-  /** With the position behind it. */
+  /** With the position behind it. In the partition of an owner's log. */
   event: '#event#',
+  /** These two are in the partition of the head of the log. */
+  eventHead: '#head',
   /** Up to which position each subscription has its entries. */
   fannedOut: '#fanned-out',
 } as const;
@@ -72,6 +72,8 @@ export const PUBLISHED_PARTITION = 'published#';
 export const EVENTS_PARTITION = 'events#';
 /** The log of an owner's events, apart: deliveries write to each subscription, and may use up all units of their partition. */
 export const LOG_PARTITION = `${EVENTS_PARTITION}log#` as const;
+/** Its head, and how far it is fanned out, apart: polls may use up the reads of the log, and the stream of all owners reads these. */
+export const HEAD_PARTITION = `${EVENTS_PARTITION}head#` as const;
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'taskId',

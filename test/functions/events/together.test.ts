@@ -75,8 +75,8 @@ test('however many events go into the log together, they cost each subscription 
     ...Array.from({ length: together }, (_, n) => event(n)),
   );
   // Head, entry, head, position, message, the entries; then it reads the position, the entries and the subscriptions, writes each of
-  // these, sends two batches of messages, writes the position, and finds no more entries in the log and its head.
-  expect(steps).toBe(5 + together + 3 + 15 + 2 + 1 + 2);
+  // these, sends two batches of messages, finds no more entries in the log and its head, writes the position, and looks once more.
+  expect(steps).toBe(5 + together + 3 + 15 + 2 + 2 + 1 + 2);
   expect(queue.sent).toHaveLength(15);
 });
 
@@ -119,6 +119,30 @@ test('a message that has worked for ten seconds leaves the rest to another one',
   expect(queue.news).toHaveLength(1);
   await fanOut({ items, send, now: () => clock.now })({ ownerKey: OWNER });
   expect(await got('sub')).toEqual(ids(1, 2, 3));
+});
+
+test('a message that finds more and more events makes no other one meanwhile', async () => {
+  const { items, writer, subscribe, queue, got } = eventsInMemory();
+  await subscribe('sub');
+  queue.holds = true;
+  await writer().append(OWNER, event(1));
+  queue.news.length = 0;
+  // While events are brought, another one comes.
+  let n = 1;
+  const busy = {
+    ...items,
+    async matched(owner: string) {
+      if (n < 20) await writer().append(OWNER, event(++n));
+      return items.matched(owner);
+    },
+  };
+  const send = async (messages: readonly FifoMessage[]) => messages.map(queue.accept);
+  await fanOut({ items: busy, send, now: () => START })({ ownerKey: OWNER });
+  // Only the one in case that the first is lost.
+  expect(queue.news).toHaveLength(1);
+  expect(await got('sub')).toHaveLength(20);
+  await writer().append(OWNER, event(21));
+  expect(queue.news).toHaveLength(2);
 });
 
 test('an event that comes while a message works on those before it is brought, too', async () => {

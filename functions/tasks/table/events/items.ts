@@ -1,8 +1,8 @@
-import { EVENTS_PARTITION, LOG_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
+import { EVENTS_PARTITION, HEAD_PARTITION, LOG_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
-import { type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
+import { type FannedOut, type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
 import type {
   Begun,
   FirstEvents,
@@ -14,8 +14,8 @@ import type {
 
 /**
  * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another
- * one the head of its log, the entries, and how far they are fanned out. `functions/events` says what they mean. Each read is
- * strongly consistent. Times are in ms since the epoch, but `expiresAt`.
+ * one the entries of its log; in a third one the head of the log, and how far it is fanned out. `functions/events` says what they
+ * mean. Each read is strongly consistent. Times are in ms since the epoch, but `expiresAt`.
  */
 export interface EventItems {
   /** Undefined: nothing of the owner listens, or ever did. */
@@ -53,10 +53,10 @@ export interface EventItems {
   /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
   delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
-  /** The position up to which each subscription has its entries; 0: not noted. */
-  fannedOut(owner: string): Promise<number>;
+  /** Both are 0 if they are not noted. */
+  fannedOut(owner: string): Promise<FannedOut>;
   /** Moves it forward. */
-  noteFannedOut(owner: string, position: number, now: number): Promise<void>;
+  noteFannedOut(owner: string, to: FannedOut, now: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
@@ -81,8 +81,11 @@ const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribu
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
   const keyOf = (owner: string, taskId: string) => ({ owner: EVENTS_PARTITION + owner, taskId });
-  const logKey = (owner: string, taskId: string) => ({ owner: LOG_PARTITION + owner, taskId });
-  const entryKey = (owner: string, position: number) => logKey(owner, SORT_KEYS.event + positionText(position));
+  const headKey = (owner: string, taskId: string) => ({ owner: HEAD_PARTITION + owner, taskId });
+  const entryKey = (owner: string, position: number) => ({
+    owner: LOG_PARTITION + owner,
+    taskId: SORT_KEYS.event + positionText(position),
+  });
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
@@ -105,20 +108,20 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
 
   return {
     async head(owner) {
-      const item = await get(logKey(owner, SORT_KEYS.eventHead));
+      const item = await get(headKey(owner, SORT_KEYS.eventHead));
       return item && (withoutKey(item) as unknown as LogHead);
     },
     async createHead(owner, last, expiresAt) {
       const ConditionExpression = 'attribute_not_exists(taskId)';
-      await put({ ...logKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
+      await put({ ...headKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
     },
     async keepHead(owner, expiresAt) {
       const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
       const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
-      await update(logKey(owner, SORT_KEYS.eventHead), more, 'NONE');
+      await update(headKey(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
     advance: (owner, last, head) =>
-      put({ ...logKey(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
+      put({ ...headKey(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
     async putEntry(owner, position, entry, expiresAt) {
       await put({ ...entryKey(owner, position), ...entry, expiresAt });
     },
@@ -197,11 +200,14 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
-    fannedOut: async (owner) => Number((await get(logKey(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
-    async noteFannedOut(owner, last, now) {
-      const values = { last, expiresAt: keptUntil(now) };
-      const more = given(values, 'attribute_not_exists(taskId) OR #last < :last', setting(values));
-      await update(logKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
+    async fannedOut(owner) {
+      const { last = 0, idle = 0 } = (await get(headKey(owner, SORT_KEYS.fannedOut))) ?? {};
+      return { last: Number(last), idle: Number(idle) };
+    },
+    async noteFannedOut(owner, to, now) {
+      const values = { ...to, expiresAt: keptUntil(now) };
+      const more = given(values, 'attribute_not_exists(taskId) OR #last <= :last', setting(values));
+      await update(headKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
     async noteSeen(owner, at, expiresAt) {

@@ -11,6 +11,14 @@ export interface LogHead {
   readonly expiresAt: number;
 }
 
+/** How far a log is fanned out. */
+export interface FannedOut {
+  /** The position up to which each subscription has its entries. */
+  readonly last: number;
+  /** The position up to which no message about new events is under way. */
+  readonly idle: number;
+}
+
 /** An event, or the start of a subscription. A start may have the event of a task that ended before. */
 export interface LogEntry {
   readonly at: number;
