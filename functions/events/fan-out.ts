@@ -23,18 +23,19 @@ export function fanOut(context: ChainContext): (message: NewEvents) => Promise<v
 
   return async ({ ownerKey: owner }) => {
     const begun = now();
-    let { last: from, idle } = await items.fannedOut(owner);
-    let entries = await entriesAfter(owner, from);
-    while (entries.length > 0 || idle < from) {
-      const to = entries.at(-1)?.position ?? from;
-      if (entries.length > 0) await bring(owner, entries, positionText(from));
-      const more = entries.length > 0 ? await entriesAfter(owner, to) : [];
-      if (more.length === 0) idle = to;
-      await items.noteFannedOut(owner, { last: to, idle }, now());
-      if (more.length > 0 && now() > begun + LONGEST) return sendAll([newEventsMessage(owner, 'more', to)]);
+    for (let from = await items.fannedOut(owner); ; ) {
+      let entries = await entriesAfter(owner, from);
+      if (entries.length === 0) {
+        if (await items.rest(owner, from)) return;
+        entries = await entriesAfter(owner, from);
+      }
+      const to = entries.at(-1)?.position;
+      // The log has expired.
+      if (to === undefined) return;
+      await bring(owner, entries, positionText(from));
+      await items.noteFannedOut(owner, to, now());
+      if (now() > begun + LONGEST) return sendAll([newEventsMessage(owner, 'more', to)]);
       from = to;
-      // An entry that comes after this read has a message: its writer sees the note.
-      entries = more.length > 0 ? more : await entriesAfter(owner, from);
     }
   };
 

@@ -86,11 +86,12 @@ export function eventLog(context: LogContext): EventLog {
       const next = {
         last: last + pending.length,
         pending,
-        before: lastEventOf(head),
+        // A start has no message about new events.
+        ...(isStart ? head.rests && { rests: head.rests } : head.rests && { isFirst: true as const }),
         recent: [...names, ...recent].slice(0, limits.mcpEvents.recent - 1 + pending.length),
         expiresAt: expiry(now(), KEPT_HEADS),
       };
-      if (await items.advance(owner, last, next)) {
+      if (await items.advance(owner, head, next)) {
         await settle(owner, next);
         return next.last - Math.max(0, names.indexOf(nameOf(entries.at(-1))));
       }
@@ -114,8 +115,7 @@ export function eventLog(context: LogContext): EventLog {
     const entries = placed(head);
     if (entries[0]?.start === undefined) {
       // While a message for events before these is under way, it brings these, too: more would fill the queue.
-      const isFirst = (await items.fannedOut(owner)).idle >= (head.before ?? 0);
-      await sendAll([isFirst ? newEventsMessage(owner, head.last) : againMessage(owner, now())]);
+      await sendAll([head.isFirst ? newEventsMessage(owner, head.last) : againMessage(owner, now())]);
     }
     for (const { position, ...entry } of entries) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
@@ -180,7 +180,7 @@ export function eventLog(context: LogContext): EventLog {
     if (head === undefined) {
       // Later than all positions of an earlier log of the owner.
       await items.createHead(owner, now(), expiresAt);
-      return (await items.head(owner)) ?? { last: now(), recent: [], expiresAt };
+      return (await items.head(owner)) ?? { last: now(), recent: [], rests: true, expiresAt };
     }
     if (head.expiresAt < expiry(now(), KEPT_HEADS - 1)) await items.keepHead(owner, expiresAt);
     return head;
@@ -194,7 +194,7 @@ export function eventLog(context: LogContext): EventLog {
       await revive(owner, subscription);
       // The message about the last events may be lost, too.
       const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
-      if (head === undefined || !isOld || (await items.fannedOut(owner)).idle >= head.last) return;
+      if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
       await sendAll([againMessage(owner, now())]);
     },
     async read(owner, position, most) {
@@ -215,8 +215,6 @@ export function eventLog(context: LogContext): EventLog {
 /** For a message that may be lost: SQS takes one in five minutes. */
 const againMessage = (owner: string, now: number) => newEventsMessage(owner, 'again', Math.floor(now / AGAIN));
 const AGAIN = 300_000;
-const lastEventOf = ({ last, pending, before = 0 }: LogHead): number =>
-  pending === undefined || pending[0]?.start !== undefined ? before : last;
 /** Sixty bits of the id, so that the head of one event stays below 1 KB, which costs one write unit. A start has no name. */
 const nameOf = (entry: LogEntry | undefined): string =>
   (entry?.start === undefined && entry?.event?.eventId.slice(-12)) || '';

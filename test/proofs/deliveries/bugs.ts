@@ -140,7 +140,7 @@ export const bugs = {
       ...real,
       async matched(owner) {
         const { last = 0 } = (await real.head(owner)) ?? {};
-        await real.noteFannedOut(owner, { last, idle: last }, Date.now());
+        await real.noteFannedOut(owner, last, Date.now());
         return real.matched(owner);
       },
     }),

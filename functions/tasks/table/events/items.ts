@@ -2,7 +2,7 @@ import { EVENTS_PARTITION, HEAD_PARTITION, LOG_PARTITION, MATCHED, SORT_KEYS } f
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
-import { type FannedOut, type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
+import { type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
 import type {
   Begun,
   FirstEvents,
@@ -23,8 +23,8 @@ export interface EventItems {
   /** Makes the head if there is none. */
   createHead(owner: string, last: number, expiresAt: number): Promise<void>;
   keepHead(owner: string, expiresAt: number): Promise<void>;
-  /** Gives the pending entries the positions after `last`. False if others have them. */
-  advance(owner: string, last: number, head: LogHead): Promise<boolean>;
+  /** Gives the pending entries the positions after the last one of `before`. False if the head is another one by now. */
+  advance(owner: string, before: LogHead, head: LogHead): Promise<boolean>;
   putEntry(owner: string, position: number, entry: LogEntry, expiresAt: number): Promise<void>;
   entry(owner: string, position: number): Promise<LogEntry | undefined>;
   /** Entries after a position, in order: as many, or a megabyte of them. */
@@ -53,10 +53,12 @@ export interface EventItems {
   /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
   delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
-  /** Both are 0 if they are not noted. */
-  fannedOut(owner: string): Promise<FannedOut>;
+  /** The position up to which each subscription has its entries; 0: not noted. */
+  fannedOut(owner: string): Promise<number>;
   /** Moves it forward. */
-  noteFannedOut(owner: string, to: FannedOut, now: number): Promise<void>;
+  noteFannedOut(owner: string, position: number, now: number): Promise<void>;
+  /** Notes that no message about new events is under way. False if the log has entries after the position. */
+  rest(owner: string, position: number): Promise<boolean>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
@@ -113,15 +115,21 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     },
     async createHead(owner, last, expiresAt) {
       const ConditionExpression = 'attribute_not_exists(taskId)';
-      await put({ ...headKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
+      await put(
+        { ...headKey(owner, SORT_KEYS.eventHead), last, recent: [], rests: true, expiresAt },
+        { ConditionExpression },
+      );
     },
     async keepHead(owner, expiresAt) {
       const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
       const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
       await update(headKey(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
-    advance: (owner, last, head) =>
-      put({ ...headKey(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
+    advance(owner, { last, rests }, head) {
+      const isSame = rests ? '#rests = :rests' : 'attribute_not_exists(#rests)';
+      const values = { last, ...(rests && { rests }) };
+      return put({ ...headKey(owner, SORT_KEYS.eventHead), ...head }, given(values, `#last = :last AND ${isSame}`));
+    },
     async putEntry(owner, position, entry, expiresAt) {
       await put({ ...entryKey(owner, position), ...entry, expiresAt });
     },
@@ -200,13 +208,14 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
-    async fannedOut(owner) {
-      const { last = 0, idle = 0 } = (await get(headKey(owner, SORT_KEYS.fannedOut))) ?? {};
-      return { last: Number(last), idle: Number(idle) };
+    fannedOut: async (owner) => Number((await get(headKey(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
+    async rest(owner, last) {
+      const more = given({ last, rests: true }, '#last = :last', 'SET #rests = :rests');
+      return (await update(headKey(owner, SORT_KEYS.eventHead), more, 'NONE')) !== undefined;
     },
-    async noteFannedOut(owner, to, now) {
-      const values = { ...to, expiresAt: keptUntil(now) };
-      const more = given(values, 'attribute_not_exists(taskId) OR #last <= :last', setting(values));
+    async noteFannedOut(owner, last, now) {
+      const values = { last, expiresAt: keptUntil(now) };
+      const more = given(values, 'attribute_not_exists(taskId) OR #last < :last', setting(values));
       await update(headKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,

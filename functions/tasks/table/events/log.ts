@@ -3,20 +3,14 @@ export interface LogHead {
   readonly last: number;
   /** The last entries, in order. They are not in the log before their messages are in the queue. */
   readonly pending?: readonly LogEntry[];
-  /** The position of the last event before the pending entries. Undefined: there is none. */
-  readonly before?: number;
+  /** No message about new events is under way. Undefined: one may be. */
+  readonly rests?: true;
+  /** The pending entries are the first ones since then: they need a message. */
+  readonly isFirst?: true;
   /** Names of the last entries, newest first, by their events; empty for other entries. */
   readonly recent: readonly string[];
   /** In seconds since the epoch. */
   readonly expiresAt: number;
-}
-
-/** How far a log is fanned out. */
-export interface FannedOut {
-  /** The position up to which each subscription has its entries. */
-  readonly last: number;
-  /** The position up to which no message about new events is under way. */
-  readonly idle: number;
 }
 
 /** An event, or the start of a subscription. A start may have the event of a task that ended before. */
