@@ -51,8 +51,13 @@ export interface LogContext extends ChainContext {
 
 /** Each attempt finishes the entries of another writer. With the pauses these are enough for a hundred that begin at once. */
 const ATTEMPTS = 20;
-/** In ms. Pauses of random times let the others finish, and part those who meet. @param attempt from 0 on */
-const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
+/**
+ * In ms. Pauses of random times let the others finish, and part those who meet. They are short at first: mostly the others are the
+ * lanes of one shard, which hold up other owners meanwhile.
+ *
+ * @param attempt from 0 on
+ */
+const longestPause = (attempt: number): number => (attempt < 8 ? Math.min(100, 20 * 2 ** attempt) : 2_000);
 /** The start of a subscription gives way to events: its client can make many, and then tries again. Times are in ms. */
 const START = { attempts: 5, pause: 1_600, apart: 200 };
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
