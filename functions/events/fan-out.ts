@@ -58,7 +58,7 @@ export function fanOut(context: ChainContext): (message: NewEvents) => Promise<v
     const batches = Array.from({ length: Math.ceil(matched.length / BATCH) }, (_, batch) =>
       matched.slice(batch * BATCH, (batch + 1) * BATCH),
     );
-    await Promise.all(
+    const done = await Promise.allSettled(
       batches.map(async (batch) => {
         const messages: FifoMessage[] = [];
         for (const { one, its, last } of batch) {
@@ -71,6 +71,8 @@ export function fanOut(context: ChainContext): (message: NewEvents) => Promise<v
         await sendAll(messages);
       }),
     );
+    // None goes on beside the repeat of the message.
+    for (const one of done) if (one.status === 'rejected') throw one.reason;
   }
 }
 

@@ -233,3 +233,28 @@ test('more events than a page of the log come page by page', async () => {
   await writer().append(OWNER, event(most + 1));
   expect(await got('sub')).toEqual(ids(...Array.from({ length: most + 1 }, (_, index) => index + 1)));
 });
+
+test('if one batch of subscriptions fails, the message waits for the others before it does', async () => {
+  const { items, writer, subscribe, queue } = eventsInMemory();
+  for (let n = 0; n < 15; n++) await subscribe(`sub${n}`);
+  queue.holds = true;
+  await writer().append(OWNER, event(1));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let sent = 0;
+  const send = async (messages: readonly FifoMessage[]) => {
+    if (sent++ === 0) throw new Error('slow down');
+    await promise;
+    return messages.map(queue.accept);
+  };
+  let ended = false;
+  const handled = fanOut({ items, send, now: () => START })({ ownerKey: OWNER }).finally(() => {
+    ended = true;
+  });
+  const failed = expect(handled).rejects.toThrow('slow down');
+  await new Promise((next) => setImmediate(next));
+  expect([sent, ended]).toEqual([2, false]);
+  resolve();
+  await failed;
+  // The smaller batch came first, and failed.
+  expect(queue.sent).toHaveLength(10);
+});
