@@ -154,6 +154,8 @@ describe('a call that opted for no task', () => {
   const plain = { capabilities: {} };
 
   test('forbidden: invoked directly, nothing stored', async () => {
+    // Changes of the tasks before are still published.
+    await cloud().streams.drained();
     const mark = cloud().calls.mark();
     const { body } = await modernRequest(url(), 'tools/call', { name: 'direct_echo', arguments: { a: 1 } });
     expect(body.result).toMatchObject({
@@ -168,6 +170,8 @@ describe('a call that opted for no task', () => {
   });
 
   test('required: refused before anything happens (E-04, C-06)', async () => {
+    // Changes of the tasks before are still published.
+    await cloud().streams.drained();
     const mark = cloud().calls.mark();
     const modern = await modernRequest(url(), 'tools/call', { name: 'ask' }, plain);
     expect(modern.status).toBe(400);
