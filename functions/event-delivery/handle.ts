@@ -10,8 +10,8 @@ export interface QueueContext extends DeliveryContext {
   readonly hide: (receiptHandle: string, seconds: number) => Promise<void>;
 }
 
-/** A message that could not be handled comes back after 2, 4 and so on up to 128 s: 2 to the power of this. */
-const LONGEST = 7;
+/** A message that could not be handled comes back after 2 s, then after twice the time each time, up to this, in s. */
+const LONGEST = 128;
 
 /**
  * Handles messages of a FIFO queue in their order, up to the first that has to come again. That one and all behind it
@@ -43,7 +43,7 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
     seconds = Math.ceil(verdict.again / 1_000);
   } catch (error) {
     logEvent('delivery_failed', errorFacts(error));
-    seconds = 2 ** Math.min(Number(attributes.ApproximateReceiveCount), LONGEST);
+    seconds = Math.min(LONGEST, 2 ** Number(attributes.ApproximateReceiveCount));
   }
   // If SQS refuses, the message comes back when the visibility timeout of the queue is over.
   await context.hide(receiptHandle, seconds).catch((error: unknown) => logEvent('delivery_failed', errorFacts(error)));

@@ -6,6 +6,18 @@ import { Died, eventsInMemory, finished, OWNER, START } from './support.ts';
 
 const event = (n: number, more = {}) => ({ at: START, event: finished(n, more) });
 const ids = (...numbers: readonly number[]) => numbers.map((n) => finished(n).eventId);
+/** Does something before each call of a member. */
+const before =
+  (act: () => void | Promise<void>) =>
+  <T extends object>(real: T): T =>
+    new Proxy(real, {
+      get:
+        (of, name) =>
+        async (...given: unknown[]) => {
+          await act();
+          return (of[name as keyof T] as (...args: unknown[]) => unknown)(...given);
+        },
+    });
 
 test('events that go into the log together keep their order, for each subscription (H-19)', async () => {
   const { writer, subscribe, got, items } = eventsInMemory();
@@ -153,15 +165,9 @@ test('an event that comes while a message works on those before it is brought, t
     queue.holds = true;
     await writer().append(OWNER, event(1));
     let step = 0;
-    const meets = <T extends object>(real: T): T =>
-      new Proxy(real, {
-        get:
-          (of, name) =>
-          async (...given: unknown[]) => {
-            if (++step === at) await writer().append(OWNER, event(2));
-            return (of[name as keyof T] as (...args: unknown[]) => unknown)(...given);
-          },
-      });
+    const meets = before(async () => {
+      if (++step === at) await writer().append(OWNER, event(2));
+    });
     const { send } = meets({ send: async (messages: readonly FifoMessage[]) => messages.map(queue.accept) });
     queue.news.shift();
     await fanOut({ items: meets(items), send, now: () => START })({ ownerKey: OWNER });
@@ -178,15 +184,9 @@ test('one that dies is done again with the events since, and all come once, in o
     queue.loses = 1;
     await writer().append(OWNER, event(1));
     let step = 0;
-    const dies = <T extends object>(real: T): T =>
-      new Proxy(real, {
-        get:
-          (of, name) =>
-          async (...given: unknown[]) => {
-            if (++step >= dieAt) throw new Died();
-            return (of[name as keyof T] as (...args: unknown[]) => unknown)(...given);
-          },
-      });
+    const dies = before(() => {
+      if (++step >= dieAt) throw new Died();
+    });
     const { send } = dies({ send: async (messages: readonly FifoMessage[]) => messages.map(queue.accept) });
     const message = { ownerKey: OWNER };
     await fanOut({ items: dies(items), send, now: () => START })(message).catch(() => {});

@@ -1,7 +1,7 @@
 export interface LogHead {
   /** The position of the last entry. */
   readonly last: number;
-  /** The last entries, in order. They are not in the log before their messages are in the queue. */
+  /** The last entries, in order. They are not in the log before a message that brings them is in the queue. */
   readonly pending?: readonly LogEntry[];
   /** No message about new events is under way. Undefined: one may be. */
   readonly rests?: true;
