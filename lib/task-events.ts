@@ -12,7 +12,7 @@ import {
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { KEY, PROBE } from '../functions/tasks/attributes.ts';
+import { KEY, NEW_PARTITION, PROBE } from '../functions/tasks/attributes.ts';
 import { STATUSES } from '../functions/tasks/record.ts';
 import { BundledCode, bundle } from './bundles.ts';
 import { allowEvents, type Events } from './events/events.ts';
@@ -78,7 +78,7 @@ export class TaskEvents extends Construct {
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
           ...(linksUrl !== undefined && { LINKS_URL: linksUrl }),
-          ...events?.environment,
+          ...(events && { EVENTS_QUEUE_URL: events.queue.queueUrl }),
           // Left out if no tool has a summary.
           ...(events && { EVENT_SUMMARIES: Lazy.string({ produce: () => summarized().join(',') || undefined }) }),
         },
@@ -100,7 +100,7 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
     events?.allowSender(this.function);
-    if (events) allowEvents(this.function, table, ['PutItem', 'Query']);
+    if (events) allowEvents(this.function, table, ['PutItem'], NEW_PARTITION);
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,

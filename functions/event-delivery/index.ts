@@ -26,7 +26,8 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
     sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
     return sender(messages);
   };
-  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now };
+  const kept = Number(variable(env, 'EVENTS_KEPT'));
+  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now, kept };
   return {
     store: eventsStore(log),
     fanOut: fanOut(log),

@@ -41,7 +41,8 @@ export class LogBusy extends Unavailable {
 }
 
 /** Entries of the log that are read to find the next one, which mostly is near: then twice as many each time. */
-const PAGE = { first: 10, most: 500 };
+const FIRST = 10;
+export const MOST = 500;
 /** Longer than two attempts are apart, and a hold. */
 export const SILENT = 3_600_000;
 
@@ -49,20 +50,20 @@ export function chain({ items, send, now }: ChainContext): Chain {
   async function goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void> {
     let one = subscription;
     let after = Number(one?.deliveredTo);
-    for (let most = PAGE.first; one !== undefined && isBehind(one); most = Math.min(2 * most, PAGE.most)) {
+    for (let most = FIRST; one !== undefined && isBehind(one); most = Math.min(2 * most, MOST)) {
       const page = await entriesAfter(owner, after, most);
       const next = nextOf(page, one);
       if (next !== undefined) return sendAll([deliveryMessage(owner, one, next.eventId, next.position)]);
       after = page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER;
       const isEnd = positionText(after) >= one.lastMatched;
-      if (!isEnd && most < PAGE.most) continue;
+      if (!isEnd && most < MOST) continue;
       // None of these is for it any more, since its token lost scopes, or they have expired.
       one = await items.delivered(owner, one, isEnd ? one.lastMatched : positionText(after), undefined);
       after = Number(one?.deliveredTo);
     }
   }
 
-  async function entriesAfter(owner: string, after: number, most = PAGE.most): Promise<readonly PlacedEntry[]> {
+  async function entriesAfter(owner: string, after: number, most = MOST): Promise<readonly PlacedEntry[]> {
     const entries = await items.entries(owner, after, most);
     if (entries.length > 0) return entries;
     const head = await items.head(owner);
@@ -85,8 +86,8 @@ export function chain({ items, send, now }: ChainContext): Chain {
     async revive(owner, subscription) {
       const { createdAt, lastDeliveryAt = 0, triedAt = 0 } = subscription;
       if (!isBehind(subscription) || Math.max(createdAt, lastDeliveryAt, triedAt) > now() - SILENT) return;
-      await items.changeSubscription(owner, subscription, { triedAt: now() }, now());
       await goOn(owner, subscription);
+      await items.changeSubscription(owner, subscription, { triedAt: now() }, now());
     },
     sendAll,
   };

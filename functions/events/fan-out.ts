@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { FifoMessage } from '../tasks/aws/sqs.ts';
+import { limits } from '../tasks/limits.ts';
 import { type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
 import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
-import { type ChainContext, chain } from './chain.ts';
+import { chain, MOST } from './chain.ts';
+import { eventLog, headExpiry, type LogContext } from './log.ts';
 import { matches } from './match.ts';
 import { deliveryMessage, newEventsMessage } from './messages.ts';
 import type { NewEvents } from './ports.ts';
@@ -10,32 +13,41 @@ import type { NewEvents } from './ports.ts';
 const LONGEST = 10_000;
 /** The most messages of SendMessageBatch (docs of SQS, "SendMessageBatch"). */
 const BATCH = 10;
+const { together } = limits.mcpEvents;
 
 /**
- * Notes new events of a log for each subscription that they are for, and sends a message to those that have none under way. The stream
- * of the table leaves this to a message, so that an owner with many subscriptions keeps only its own events waiting. The
- * message brings all events after the noted position, also those that come meanwhile, which mostly have no message of their own
- * (`log.ts`).
+ * Brings new events of an owner into its log, notes them for each subscription that they are for, and sends a message to those that
+ * have none under way. The stream of all owners only keeps new events and sends the message (`publish.ts`), so however much work
+ * they make, only events of the same owner wait for it.
+ *
+ * A message takes what there is, then notes another turn, and looks once more. Events that come before the note are seen by that
+ * look, and later ones have another message, of the new turn: the queue takes one of each turn. So none is forgotten, and
+ * about one message waits, however many events come.
  */
-export function fanOut(context: ChainContext): (message: NewEvents) => Promise<void> {
+export function fanOut(context: LogContext): (message: NewEvents) => Promise<void> {
   const { items, now } = context;
+  const { append } = eventLog(context);
   const { entriesAfter, revive, sendAll } = chain(context);
 
   return async ({ ownerKey: owner }) => {
     const begun = now();
-    for (let from = await items.fannedOut(owner); ; ) {
-      let entries = await entriesAfter(owner, from);
-      if (entries.length === 0) {
-        if (await items.rest(owner, from)) return;
-        entries = await entriesAfter(owner, from);
-      }
-      const to = entries.at(-1)?.position;
-      // The log has expired.
-      if (to === undefined) return;
+    for (let from = (await items.fannedOut(owner))?.last ?? 0; ; ) {
+      const fresh = await items.newEvents(owner, together);
+      if (fresh.length > 0) await append(owner, ...fresh.map(({ place: _place, ...entry }) => entry));
+      const entries = await entriesAfter(owner, from);
       await bring(owner, entries, positionText(from));
-      await items.noteFannedOut(owner, to, now());
-      if (now() > begun + LONGEST) return sendAll([newEventsMessage(owner, 'more', to)]);
-      from = to;
+      // After a death they come again: the log knows them, and their subscriptions do.
+      await Promise.all(fresh.map(({ place }) => items.deleteNew(owner, place)));
+      const last = entries.at(-1)?.position ?? from;
+      const isLate = now() > begun + LONGEST;
+      const isAll = fresh.length < together && entries.length < MOST;
+      const turn = isLate || isAll ? randomUUID() : undefined;
+      await items.noteFannedOut(owner, { last, ...(turn && { turn }) }, headExpiry(context));
+      if (turn !== undefined) {
+        if (!isAll || (await items.newEvents(owner, 1)).length > 0) await sendAll([newEventsMessage(owner, turn)]);
+        return;
+      }
+      from = last;
     }
   };
 

@@ -13,19 +13,14 @@ import { type Filter, matches } from './match.ts';
 import { newEventsMessage } from './messages.ts';
 
 /**
- * The log of an owner's events. Some entries first get their positions, in the head of the log; then a message says so, for which
- * each subscription gets the events that are for it (`fan-out.ts`); then the entries go into the log, in their order. No other entry
- * gets a position before all this is done for them: the next writer completes it. So positions have no gaps, a reader of the log has
- * read all up to the last entry that it sees, and the messages of a log are in its order, however many write at once or die
- * between two steps.
+ * The log of an owner's events. Some entries first get their positions, in the head of the log; then they go into the log, in their
+ * order. No other entry gets a position before that is done for them: the next writer completes it. So positions have no gaps, and a
+ * reader of the log has read all up to the last entry that it sees, however many write at once or die between two steps. Requests
+ * write the starts of subscriptions, and the message about new events writes the events (`fan-out.ts`).
  */
 export interface EventLog {
-  /**
-   * Returns the position of the last one. Undefined if nothing of the owner listens, or ever did.
-   *
-   * @param entries a start, or up to `limits.mcpEvents.together` events, which cost each subscription one write
-   */
-  append(owner: string, ...entries: LogEntry[]): Promise<number | undefined>;
+  /** @param entries a start, or up to `limits.mcpEvents.together` events. Those that the log has are left out */
+  append(owner: string, ...entries: LogEntry[]): Promise<void>;
   /** The head of the log, which is made if there is none. From then on, events of the owner are kept. */
   begin(owner: string): Promise<LogHead>;
   /** As many entries after a position, in order. Makes the log if there is none. */
@@ -49,15 +44,10 @@ export interface LogContext extends ChainContext {
   readonly kept: number;
 }
 
-/** Each attempt finishes the entries of another writer. With the pauses these are enough for a hundred that begin at once. */
+/** Each attempt finishes the entries of another writer. */
 const ATTEMPTS = 20;
-/**
- * In ms. Pauses of random times let the others finish, and part those who meet. They are short at first: mostly the others are the
- * lanes of one shard, which hold up other owners meanwhile.
- *
- * @param attempt from 0 on
- */
-const longestPause = (attempt: number): number => (attempt < 8 ? Math.min(100, 20 * 2 ** attempt) : 2_000);
+/** In ms. Pauses of random times let the others finish. @param attempt from 0 on */
+const longestPause = (attempt: number): number => Math.min(2_000, 20 * 2 ** attempt);
 /** The start of a subscription gives way to events: its client can make many, and then tries again. Times are in ms. */
 const START = { attempts: 5, pause: 1_600, apart: 200 };
 /** A message may wait in the queue for as long as its subscription lives, and then needs its entry. */
@@ -65,19 +55,23 @@ const LEAST_KEPT = limits.mcpEvents.ttl.max + DAY;
 /** The head outlives all entries, and all cursors that clients have of them. */
 const KEPT_HEADS = 3;
 
+/** Until when the head of a log is kept, and how far it is fanned out. In seconds since the epoch. */
+export const headExpiry = ({ kept, now }: Pick<LogContext, 'kept' | 'now'>): number =>
+  expiryOf(kept, now(), KEPT_HEADS);
+const expiryOf = (kept: number, at: number, times = 1) => Math.ceil((at + times * Math.max(kept, LEAST_KEPT)) / 1_000);
+
 export function eventLog(context: LogContext): EventLog {
   const { items, now, pause = (longest) => setTimeout(Math.random() * longest) } = context;
   const { goOn, revive, sendAll } = chain(context);
   const kept = Math.max(context.kept, LEAST_KEPT);
-  const expiry = (at: number, times = 1) => Math.ceil((at + times * kept) / 1_000);
 
-  async function append(owner: string, ...entries: LogEntry[]): Promise<number | undefined> {
+  async function append(owner: string, ...entries: LogEntry[]): Promise<void> {
     const isStart = entries[0]?.start !== undefined;
     // When the last entry was first seen. The clock of its writer may be ahead.
     let seen = { last: 0, at: 0 };
     for (let attempt = 0; attempt < (isStart ? START.attempts : ATTEMPTS); attempt++) {
       const head = await settled(owner);
-      if (head === undefined) return undefined;
+      if (head === undefined) return;
       const { last, recent } = head;
       const latest = head.pending?.at(-1);
       if (seen.last !== last) seen = { last, at: now() };
@@ -86,20 +80,18 @@ export function eventLog(context: LogContext): EventLog {
         continue;
       }
       const pending = isStart ? entries.map((one) => ({ ...one, at: now() })) : entries.filter(isNew(recent));
-      if (pending.length === 0) return last - recent.indexOf(nameOf(entries.at(-1)));
-      const names = pending.map(nameOf).reverse();
+      if (pending.length === 0) return;
       const next = {
         last: last + pending.length,
         pending,
-        // A start has no message about new events.
-        ...(isStart ? head.rests && { rests: head.rests } : head.rests && { isFirst: true as const }),
-        recent: [...names, ...recent].slice(0, limits.mcpEvents.recent - 1 + pending.length),
-        expiresAt: expiry(now(), KEPT_HEADS),
+        recent: [...pending.flatMap(nameOf).reverse(), ...recent].slice(
+          0,
+          limits.mcpEvents.recent - 1 + pending.length,
+        ),
+        // Only an event keeps the note of the fan-out longer, too.
+        expiresAt: isStart ? head.expiresAt : headExpiry(context),
       };
-      if (await items.advance(owner, head, next)) {
-        await settle(owner, next);
-        return next.last - Math.max(0, names.indexOf(nameOf(entries.at(-1))));
-      }
+      if (await items.advance(owner, last, next)) return settle(owner, next);
       await pause(isStart ? START.pause : longestPause(attempt));
     }
     throw new LogBusy('Other entries of this owner came first');
@@ -108,24 +100,17 @@ export function eventLog(context: LogContext): EventLog {
   /** The head, once all is done for its entries, also if their writer has died. */
   async function settled(owner: string): Promise<LogHead | undefined> {
     const head = await items.head(owner);
-    if (head?.pending === undefined) return head;
-    // If it cannot be read, the entries are written again: polls may use up the reads of the log, but not its writes.
-    if ((await items.entry(owner, head.last).catch(() => undefined)) !== undefined) return head;
+    if (head?.pending === undefined || (await items.entry(owner, head.last)) !== undefined) return head;
     await settle(owner, head);
     return head;
   }
 
   /** Completes the pending entries. Two writers may do so at once: both write the same. */
   async function settle(owner: string, head: LogHead): Promise<void> {
-    const entries = placed(head);
-    if (entries[0]?.start === undefined) {
-      // While a message for events before these is under way, it brings these, too: more would fill the queue.
-      await sendAll([head.isFirst ? newEventsMessage(owner, head.last) : againMessage(owner, now())]);
-    }
-    for (const { position, ...entry } of entries) {
+    for (const { position, ...entry } of placed(head)) {
       if (entry.start !== undefined) await start(owner, position, entry.start, entry.event);
       // One after the other: a reader takes an entry as a sign that all before it are there.
-      await items.putEntry(owner, position, entry, expiry(entry.at));
+      await items.putEntry(owner, position, entry, expiryOf(kept, entry.at));
     }
   }
 
@@ -180,14 +165,18 @@ export function eventLog(context: LogContext): EventLog {
   }
 
   async function begin(owner: string): Promise<LogHead> {
-    const expiresAt = expiry(now(), KEPT_HEADS);
+    const expiresAt = headExpiry(context);
     const head = await items.head(owner);
     if (head === undefined) {
+      await items.keepFannedOut(owner, expiresAt);
       // Later than all positions of an earlier log of the owner.
       await items.createHead(owner, now(), expiresAt);
-      return (await items.head(owner)) ?? { last: now(), recent: [], rests: true, expiresAt };
+      return (await items.head(owner)) ?? { last: now(), recent: [], expiresAt };
     }
-    if (head.expiresAt < expiry(now(), KEPT_HEADS - 1)) await items.keepHead(owner, expiresAt);
+    if (head.expiresAt < expiryOf(kept, now(), KEPT_HEADS - 1)) {
+      await items.keepFannedOut(owner, expiresAt);
+      await items.keepHead(owner, expiresAt);
+    }
     return head;
   }
 
@@ -195,32 +184,33 @@ export function eventLog(context: LogContext): EventLog {
     append,
     begin,
     async revive(owner, subscription) {
-      const head = await settled(owner);
+      await settled(owner);
       await revive(owner, subscription);
-      // The message about the last events may be lost, too.
-      const isOld = (head?.pending?.at(-1)?.at ?? now()) < now() - SILENT;
-      if (head === undefined || !isOld || (await items.fannedOut(owner)) >= head.last) return;
-      await sendAll([againMessage(owner, now())]);
+      // A message about new events may be lost, too.
+      const [oldest] = await items.newEvents(owner, 1);
+      if (oldest === undefined || oldest.at >= now() - SILENT) return;
+      await sendAll([newEventsMessage(owner, (await items.fannedOut(owner))?.turn ?? '')]);
     },
     async read(owner, position, most) {
-      const entries = await items.entries(owner, position, most);
-      const [first] = entries;
-      if (first !== undefined) {
-        return { entries, after: first.position - 1, truncated: first.position > position + 1 };
-      }
+      const found = pageFrom(await items.entries(owner, position, most), position);
+      if (found !== undefined) return found;
       const { last, pending = [] } = await begin(owner);
       // The last entries have positions, but their messages are not sent yet: they will be read later.
       const end = last - pending.filter(({ at }) => at + kept > now()).length;
       const isKnown = position >= end && position <= last;
-      return { entries, after: isKnown ? position : end, truncated: !isKnown };
+      // The first entries may have come into the log meanwhile.
+      const later = isKnown ? undefined : pageFrom(await items.entries(owner, position, most), position);
+      return later ?? { entries: [], after: isKnown ? position : end, truncated: !isKnown };
     },
   };
 }
 
-/** For a message that may be lost: SQS takes one in five minutes. */
-const againMessage = (owner: string, now: number) => newEventsMessage(owner, 'again', Math.floor(now / AGAIN));
-const AGAIN = 300_000;
+function pageFrom(entries: readonly PlacedEntry[], position: number): LogPage | undefined {
+  const [first] = entries;
+  return first && { entries, after: first.position - 1, truncated: first.position > position + 1 };
+}
+
 /** Sixty bits of the id, so that the head of one event stays below 1 KB, which costs one write unit. A start has no name. */
-const nameOf = (entry: LogEntry | undefined): string =>
-  (entry?.start === undefined && entry?.event?.eventId.slice(-12)) || '';
-const isNew = (recent: readonly string[]) => (entry: LogEntry) => !recent.includes(nameOf(entry));
+const nameOf = ({ start, event }: LogEntry): string[] =>
+  start !== undefined || event === undefined ? [] : [event.eventId.slice(-12)];
+const isNew = (recent: readonly string[]) => (entry: LogEntry) => !nameOf(entry).some((name) => recent.includes(name));

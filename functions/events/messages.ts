@@ -4,13 +4,12 @@ import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
 import type { DeliveryMessage, NewEvents } from './ports.ts';
 
 /**
- * Its group is the owner: the subscriptions get events in the order of the log.
- *
- * @param id what makes it another message, for five minutes
+ * Its group is the owner: one after the other brings events into the log. The queue takes one in five minutes of each turn
+ * (`fan-out.ts`).
  */
-export function newEventsMessage(ownerKey: string, ...id: readonly (string | number)[]): FifoMessage {
+export function newEventsMessage(ownerKey: string, turn: string): FifoMessage {
   const message: NewEvents = { ownerKey };
-  return { group: ownerKey, id: hash(ownerKey, ...id), body: JSON.stringify(message) };
+  return { group: ownerKey, id: hash(ownerKey, turn), body: JSON.stringify(message) };
 }
 
 /** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */

@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { eventLog } from '../events/log.ts';
+import { eventPublisher } from '../events/publish.ts';
 import { type Audit, printAudit } from '../tasks/audit.ts';
 import { dynamoDb } from '../tasks/aws/dynamodb.ts';
 import { list, variable } from '../tasks/aws/env.ts';
@@ -72,6 +72,7 @@ export async function publish(
   const { publishEvents, summarized = new Set() } = context;
   const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
     changes,
+    sequence: dynamodb?.SequenceNumber ?? '',
     summary: dynamodb?.NewImage && summaryIn(dynamodb.NewImage, summarized),
   }));
   const unpublished = (publishEvents && (await firstUnpublished(published, publishEvents))) ?? refused;
@@ -216,26 +217,15 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
 
 function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
   const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
-  const kept = Number(variable(env, 'EVENTS_KEPT'));
   let send: SendFifo | undefined;
-  const log = eventLog({
+  return eventPublisher({
     items,
     now: Date.now,
-    kept,
     async send(messages) {
       send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
       return send(messages);
     },
   });
-  return (owner, events) =>
-    log.append(
-      owner,
-      ...events.map(({ facts, summary }) => ({
-        at: facts.at,
-        event: facts,
-        ...(summary !== undefined && { summary }),
-      })),
-    );
 }
 
 function createOutcomeContext(env: NodeJS.ProcessEnv): OutcomeContext {

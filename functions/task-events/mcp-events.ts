@@ -1,23 +1,18 @@
 import { factsOf } from '../events/facts.ts';
 import { summaryOf } from '../events/summary.ts';
-import { limits } from '../tasks/limits.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import type { Status } from '../tasks/record.ts';
-import type { EventFacts } from '../tasks/table/events/log.ts';
+import type { NewEvent } from '../tasks/table/events/log.ts';
 import type { TaskChange } from './changes.ts';
 import type { Image } from './snapshot.ts';
 
-/** Puts events into the log of their owner, and one message into the queue. At most `limits.mcpEvents.together`. */
-export type PublishEvents = (owner: string, events: readonly EventAndSummary[]) => Promise<unknown>;
-interface EventAndSummary {
-  readonly facts: EventFacts;
-  readonly summary: string | undefined;
-}
-
-const { together } = limits.mcpEvents;
+/** Keeps events for the log of their owner. */
+export type PublishEvents = (owner: string, events: readonly NewEvent[]) => Promise<void>;
 
 /** What a record of the stream publishes. */
 export interface Published {
+  /** Its number in the stream, up to 40 digits. */
+  readonly sequence: string;
   readonly changes: readonly TaskChange[];
   /** Of its event. Undefined: its tool has none, or the record does not hold it. */
   readonly summary?: string | undefined;
@@ -38,24 +33,28 @@ export async function firstUnpublished(
   records: readonly Published[],
   publishEvents: PublishEvents,
 ): Promise<number | undefined> {
-  const all = records.flatMap(({ changes, summary }, index) =>
-    changes.flatMap(({ task, moved }) => {
+  const all = records.flatMap(({ sequence, changes, summary }, index) =>
+    changes.flatMap(({ task, moved }, n) => {
       // Only a verified caller can have subscribed.
       const facts = moved && task.owner.startsWith('owner#') ? factsOf(task, moved.to) : undefined;
-      return facts === undefined ? [] : [{ owner: task.owner, facts, summary, index }];
+      if (facts === undefined) return [];
+      const place = `${sequence.padStart(40, '0')}/${n}`;
+      const event: NewEvent = { place, at: facts.at, event: facts, ...(summary !== undefined && { summary }) };
+      return [{ owner: task.owner, event, index }];
     }),
   );
   const failed = await Promise.all(
     [...Map.groupBy(all, ({ owner }) => owner)].map(async ([owner, events]) => {
-      for (let from = 0; from < events.length; from += together) {
-        try {
-          await publishEvents(owner, events.slice(from, from + together));
-        } catch (error) {
-          logEvent('mcp_event_failed', errorFacts(error));
-          return events[from]?.index ?? 0;
-        }
+      try {
+        await publishEvents(
+          owner,
+          events.map(({ event }) => event),
+        );
+        return Number.POSITIVE_INFINITY;
+      } catch (error) {
+        logEvent('mcp_event_failed', errorFacts(error));
+        return events[0]?.index ?? 0;
       }
-      return Number.POSITIVE_INFINITY;
     }),
   );
   const first = Math.min(...failed);

@@ -43,8 +43,9 @@ export const SORT_KEYS = {
   seen: '#seen',
   /** With the position behind it. In the partition of an owner's log. */
   event: '#event#',
-  /** These two are in the partition of the head of the log. */
   eventHead: '#head',
+  /** These two are in the partition of an owner's new events. With the place of the event in the stream behind it. */
+  newEvent: '#new#',
   /** Up to which position each subscription has its entries. */
   fannedOut: '#fanned-out',
 } as const;
@@ -72,8 +73,8 @@ export const PUBLISHED_PARTITION = 'published#';
 export const EVENTS_PARTITION = 'events#';
 /** The log of an owner's events, apart: deliveries write to each subscription, and may use up all units of their partition. */
 export const LOG_PARTITION = `${EVENTS_PARTITION}log#` as const;
-/** Its head, and how far it is fanned out, apart: polls may use up the reads of the log, and the stream of all owners reads these. */
-export const HEAD_PARTITION = `${EVENTS_PARTITION}head#` as const;
+/** Its events that are not in the log yet, apart: nothing that an owner does may delay the stream of all owners, which writes them. */
+export const NEW_PARTITION = `${EVENTS_PARTITION}new#` as const;
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'taskId',

@@ -36,7 +36,7 @@ export class Events extends Construct {
   readonly function: IFunction;
   /** The alarm that is on while an event is an hour old or older. It has no actions: add yours with `alarm.addAlarmAction(…)`. */
   readonly alarms: readonly Alarm[];
-  /** The variables of functions that queue deliveries. */
+  /** The variables of functions that write the log of events. */
   readonly environment: Readonly<Record<'EVENTS_QUEUE_URL' | 'EVENTS_KEPT', string>>;
 
   constructor(scope: Construct, id: string, { table, serverName, hold, kept, storage }: EventsProps) {
@@ -70,13 +70,13 @@ export class Events extends Construct {
         environment: {
           SERVER_NAME: serverName,
           TASKS_TABLE: table.tableName,
-          EVENTS_QUEUE_URL: queue.queueUrl,
+          ...this.environment,
           EVENTS_HOLD: String(hold),
         },
       },
       storage,
     );
-    allowEvents(this.function, table, ['GetItem', 'UpdateItem', 'Query']);
+    allowEvents(this.function, table, ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query']);
     // The message for the next event.
     this.allowSender(this.function);
     const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
@@ -115,13 +115,18 @@ export class Events extends Construct {
   }
 }
 
-/** Allows actions of DynamoDB on the items of events only. */
-export function allowEvents(handler: IFunction, table: ITable, actions: readonly string[]): void {
+/** Allows actions of DynamoDB on the items of events only. @param partition of the items, from its beginning on */
+export function allowEvents(
+  handler: IFunction,
+  table: ITable,
+  actions: readonly string[],
+  partition: string = EVENTS_PARTITION,
+): void {
   const statement = new PolicyStatement({
     actions: actions.map((action) => `dynamodb:${action}`),
     resources: [table.tableArn],
     conditions: {
-      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${EVENTS_PARTITION}*`] },
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${partition}*`] },
       // ForAllValues holds for a request without the key.
       Null: { 'dynamodb:LeadingKeys': 'false' },
     },

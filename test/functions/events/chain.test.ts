@@ -138,3 +138,19 @@ test('a hundred writers at once all succeed, each in its place (H-21)', async ()
   expect([...logged].sort()).toEqual(ids(...numbers));
   expect(await got('sub')).toEqual(logged);
 });
+
+test('a refresh whose message SQS refuses is no reason for the next one to wait', async () => {
+  const { writer, subscribe, items, queue, clock } = eventsInMemory();
+  await subscribe('sub');
+  await writer().append(OWNER, event(1));
+  queue.sent.splice(0);
+  clock.now += HOUR + 1;
+  const refresh = async () => {
+    const subscription = await items.subscription(OWNER, 'sub');
+    if (subscription !== undefined) await writer().revive(OWNER, subscription);
+  };
+  queue.refuses = 1;
+  await expect(refresh()).rejects.toMatchObject({ name: 'LogBusy' });
+  await refresh();
+  expect(queue.sent).toHaveLength(1);
+});

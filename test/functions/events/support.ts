@@ -3,11 +3,12 @@ import { deliver } from '../../../functions/event-delivery/deliver.ts';
 import { fanOut } from '../../../functions/events/fan-out.ts';
 import { eventLog } from '../../../functions/events/log.ts';
 import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports.ts';
+import { eventPublisher } from '../../../functions/events/publish.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
 import type { FifoMessage } from '../../../functions/tasks/aws/sqs.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { type EventItems, eventItems } from '../../../functions/tasks/table/events/items.ts';
-import { type EventFacts, positionText } from '../../../functions/tasks/table/events/log.ts';
+import { type EventFacts, type LogEntry, positionText } from '../../../functions/tasks/table/events/log.ts';
 import type { NewSubscription } from '../../../functions/tasks/table/events/subscription.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
 
@@ -27,8 +28,9 @@ export const finished = (n: number, more: Partial<EventFacts> = {}): EventFacts 
   ...more,
 });
 
-/** A FIFO queue that takes each id once. */
-function fakeQueue() {
+/** A FIFO queue that takes each id once in five minutes. */
+function fakeQueue(clock: { readonly now: number }) {
+  const known = new Map<string, number>();
   const sent: FifoMessage[] = [];
   /** Messages about new events that are not handled yet. */
   const news: FifoMessage[] = [];
@@ -55,9 +57,12 @@ function fakeQueue() {
     loses: 0,
     accept(message: FifoMessage) {
       if (queue.refuses > 0) return queue.refuses-- === 0;
-      if (message.group === OWNER && queue.loses > 0) return queue.loses-- > 0;
-      const its = message.group === OWNER ? news : sent;
-      if (!its.some(({ id }) => id === message.id)) its.push(message);
+      const isRepeat = clock.now < (known.get(message.id) ?? 0) + 300_000;
+      if (isRepeat) return true;
+      known.set(message.id, clock.now);
+      const isNews = !('eventId' in JSON.parse(message.body));
+      if (isNews && queue.loses > 0) return queue.loses-- > 0;
+      (isNews ? news : sent).push(message);
       return true;
     },
   };
@@ -69,7 +74,14 @@ export function eventsInMemory(kept = DAY) {
   const clock = { now: START };
   const { dynamoDb, table } = memoryEngine(() => clock.now);
   const items = eventItems(dynamoDb, TABLE);
-  const queue = fakeQueue();
+  const queue = fakeQueue(clock);
+  const places = new Map<string | undefined, string>();
+  /** The same for the same event. */
+  const placeOf = ({ event }: LogEntry): string => {
+    const place = places.get(event?.eventId) ?? String(places.size).padStart(40, '0');
+    places.set(event?.eventId, place);
+    return place;
+  };
   const writer = (
     dieAt = Number.POSITIVE_INFINITY,
     between: () => Promise<void> = async () => {},
@@ -90,13 +102,19 @@ export function eventsInMemory(kept = DAY) {
       ]),
     ) as unknown as EventItems;
     const send = (messages: readonly FifoMessage[]) => counted(async () => messages.map(queue.accept));
-    const context = { items: watched, send, now: () => clock.now };
-    const log = eventLog({ ...context, kept, pause });
+    const context = { items: watched, send, now: () => clock.now, kept, pause };
+    const log = eventLog(context);
     return {
       ...log,
-      async append(...given: Parameters<typeof log.append>) {
+      /** As the endpoint does it with starts, and the stream and then the queue with events. */
+      async append(owner: string, ...entries: readonly LogEntry[]) {
+        const [first] = entries;
         try {
-          return await log.append(...given);
+          if (first?.start !== undefined) return await log.append(owner, ...entries);
+          await eventPublisher(context)(
+            owner,
+            entries.map((entry) => ({ ...entry, place: placeOf(entry) })),
+          );
         } finally {
           await queue.handleNews(fanOut(context));
         }
@@ -123,7 +141,9 @@ export function eventsInMemory(kept = DAY) {
     await log.append(OWNER, { at: clock.now, start, ...(event && { event }) });
     return subscription;
   }
-  const store = eventsStore({ items, send: async (messages) => messages.map(queue.accept), now: () => clock.now });
+  const send = async (messages: readonly FifoMessage[]) => messages.map(queue.accept);
+  const context = { items, send, now: () => clock.now, kept, pause: async () => {} };
+  const store = eventsStore(context);
   const posted: DeliveryMessage[] = [];
   let done = 0;
   /** Delivers all messages, of which each sends the next. Returns the events that a subscription has got, in their order. */
@@ -139,5 +159,5 @@ export function eventsInMemory(kept = DAY) {
     }
     return posted.filter(({ subscriptionId }) => subscriptionId === id).map(({ eventId }) => eventId);
   }
-  return { clock, items, queue, table, store, writer, subscribe, got, posted, most: limits.mcpEvents };
+  return { clock, items, queue, context, table, store, writer, subscribe, got, posted, most: limits.mcpEvents };
 }

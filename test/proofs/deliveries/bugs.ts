@@ -140,8 +140,26 @@ export const bugs = {
       ...real,
       async matched(owner) {
         const { last = 0 } = (await real.head(owner)) ?? {};
-        await real.noteFannedOut(owner, last, Date.now());
+        await real.noteFannedOut(owner, { last }, 2_000_000_000);
         return real.matched(owner);
+      },
+    }),
+  },
+  'a message does not look for more events after it noted its turn': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      newEvents: async (owner, most) => (most === 1 ? [] : real.newEvents(owner, most)),
+    }),
+  },
+  'new events are deleted before they are in the log': {
+    kind: 'lost',
+    items: (real) => ({
+      ...real,
+      async newEvents(owner, most) {
+        const found = await real.newEvents(owner, most);
+        if (most > 1) for (const { place } of found) await real.deleteNew(owner, place);
+        return found;
       },
     }),
   },

@@ -4,8 +4,8 @@ import { fanOut } from '../../../functions/events/fan-out.ts';
 import { eventLog } from '../../../functions/events/log.ts';
 import type { DeliveryMessage, NewEvents } from '../../../functions/events/ports.ts';
 import type { Answer } from '../../../functions/events/post/post.ts';
+import { eventPublisher } from '../../../functions/events/publish.ts';
 import { eventsStore } from '../../../functions/events/store.ts';
-import { limits } from '../../../functions/tasks/limits.ts';
 import { type EventItems, eventItems } from '../../../functions/tasks/table/events/items.ts';
 import { createRandom } from '../../../local/testing.ts';
 import { memoryEngine, TABLE } from '../../support/engine/memory.ts';
@@ -120,6 +120,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   }
   const send: typeof sendNow = (messages) => calls.call(() => sendNow(messages));
   const log = logOf(items, send);
+  const publish = eventPublisher({ items, send, now: time.now });
 
   /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked, and those that wait together. */
   async function tell(lane: number): Promise<void> {
@@ -128,16 +129,17 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     );
     for (let from = 0; from < its.length; ) {
       await time.sleep(Math.max(0, (its[from]?.at ?? 0) - time.now()));
-      const due = its.slice(from, from + limits.mcpEvents.together).filter(({ at }) => at <= time.now());
-      const entries = due.map(({ number, at }) => {
+      const due = its.slice(from).filter(({ at }) => at <= time.now());
+      const events = due.map(({ number, at }) => {
         const facts = {
           eventId: `evt_${String(number).padStart(26, '0')}`,
           name: 'task.finished',
           taskId: `t${number}`,
         };
-        return { at, event: { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' } };
+        const place = String(number).padStart(40, '0');
+        return { place, at, event: { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' } };
       });
-      await calls.untilDone(() => log.append(OWNER, ...entries), [SECOND, 60 * SECOND, 400 * SECOND]);
+      await calls.untilDone(() => publish(OWNER, events), [SECOND, 60 * SECOND, 400 * SECOND]);
       from += due.length;
     }
   }
@@ -169,7 +171,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
 
   const outside: QueueContext = {
     ...{ post, hold: HOLD, now: time.now, measure: () => {} },
-    fanOut: fanOut({ items, send, now: time.now }),
+    fanOut: fanOut({ items, send, now: time.now, kept: 30 * DAY, pause }),
     store: {
       ...store,
       async subscription(owner, id) {

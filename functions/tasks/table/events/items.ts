@@ -1,8 +1,8 @@
-import { EVENTS_PARTITION, HEAD_PARTITION, LOG_PARTITION, MATCHED, SORT_KEYS } from '../../attributes.ts';
+import { EVENTS_PARTITION, LOG_PARTITION, MATCHED, NEW_PARTITION, SORT_KEYS } from '../../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
-import { type LogEntry, type LogHead, type PlacedEntry, positionText } from './log.ts';
+import { type FannedOut, type LogEntry, type LogHead, type NewEvent, type PlacedEntry, positionText } from './log.ts';
 import type {
   Begun,
   FirstEvents,
@@ -14,8 +14,8 @@ import type {
 
 /**
  * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another
- * one the entries of its log; in a third one the head of the log, and how far it is fanned out. `functions/events` says what they
- * mean. Each read is strongly consistent. Times are in ms since the epoch, but `expiresAt`.
+ * one its log; in a third one its events that are not in the log yet, and how far the log is fanned out. `functions/events` says
+ * what they mean. Each read is strongly consistent. Times are in ms since the epoch, but `expiresAt`.
  */
 export interface EventItems {
   /** Undefined: nothing of the owner listens, or ever did. */
@@ -23,8 +23,8 @@ export interface EventItems {
   /** Makes the head if there is none. */
   createHead(owner: string, last: number, expiresAt: number): Promise<void>;
   keepHead(owner: string, expiresAt: number): Promise<void>;
-  /** Gives the pending entries the positions after the last one of `before`. False if the head is another one by now. */
-  advance(owner: string, before: LogHead, head: LogHead): Promise<boolean>;
+  /** Gives the pending entries the positions after `last`. False if that is not the last one any more. */
+  advance(owner: string, last: number, head: LogHead): Promise<boolean>;
   putEntry(owner: string, position: number, entry: LogEntry, expiresAt: number): Promise<void>;
   entry(owner: string, position: number): Promise<LogEntry | undefined>;
   /** Entries after a position, in order: as many, or a megabyte of them. */
@@ -53,12 +53,17 @@ export interface EventItems {
   /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
   delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
-  /** The position up to which each subscription has its entries; 0: not noted. */
-  fannedOut(owner: string): Promise<number>;
-  /** Moves it forward. */
-  noteFannedOut(owner: string, position: number, now: number): Promise<void>;
-  /** Notes that no message about new events is under way. False if the log has entries after the position. */
-  rest(owner: string, position: number): Promise<boolean>;
+  /** A repeat is the same item. */
+  putNew(owner: string, event: NewEvent, expiresAt: number): Promise<void>;
+  /** The first ones, in order. */
+  newEvents(owner: string, most: number): Promise<readonly NewEvent[]>;
+  deleteNew(owner: string, place: string): Promise<void>;
+  /** Undefined: nothing of the owner listens, or ever did. */
+  fannedOut(owner: string): Promise<FannedOut | undefined>;
+  /** Makes it, or keeps it longer. */
+  keepFannedOut(owner: string, expiresAt: number): Promise<void>;
+  /** Moves it forward, and sets the turn if one is given. */
+  noteFannedOut(owner: string, to: { readonly last: number; readonly turn?: string }, expiresAt: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
 }
@@ -83,11 +88,9 @@ const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribu
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
   const keyOf = (owner: string, taskId: string) => ({ owner: EVENTS_PARTITION + owner, taskId });
-  const headKey = (owner: string, taskId: string) => ({ owner: HEAD_PARTITION + owner, taskId });
-  const entryKey = (owner: string, position: number) => ({
-    owner: LOG_PARTITION + owner,
-    taskId: SORT_KEYS.event + positionText(position),
-  });
+  const logKey = (owner: string, taskId: string) => ({ owner: LOG_PARTITION + owner, taskId });
+  const entryKey = (owner: string, position: number) => logKey(owner, SORT_KEYS.event + positionText(position));
+  const newKey = (owner: string, taskId: string) => ({ owner: NEW_PARTITION + owner, taskId });
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
@@ -97,6 +100,18 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     ifConditionHolds(db.update({ TableName: table, Key: key, ReturnValues, ...more }));
   async function keepUrl(owner: string, id: string, url: string, now: number): Promise<void> {
     await put({ ...urlKey(owner, id), url, expiresAt: keptUntil(now) });
+  }
+  /** Items of a partition in the order of their sort keys, from `first` on, which all begin with `prefix`. */
+  async function pageOf(partition: string, prefix: string, first: string, most: number) {
+    const { Items = [] } = await db.query({
+      TableName: table,
+      KeyConditionExpression: '#owner = :owner AND #taskId BETWEEN :first AND :last',
+      ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+      ExpressionAttributeValues: { ':owner': partition, ':first': prefix + first, ':last': `${prefix}~` },
+      ConsistentRead: true,
+      Limit: most,
+    });
+    return Items.map((item) => ({ item: withoutKey(item), name: String(item.taskId).slice(prefix.length) }));
   }
   /** A write on a condition, and the item after it, or as it is if the condition does not hold. */
   async function move(owner: string, { id, createdAt }: Begun, values: object, condition: string, set: string) {
@@ -110,26 +125,20 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
 
   return {
     async head(owner) {
-      const item = await get(headKey(owner, SORT_KEYS.eventHead));
+      const item = await get(logKey(owner, SORT_KEYS.eventHead));
       return item && (withoutKey(item) as unknown as LogHead);
     },
     async createHead(owner, last, expiresAt) {
       const ConditionExpression = 'attribute_not_exists(taskId)';
-      await put(
-        { ...headKey(owner, SORT_KEYS.eventHead), last, recent: [], rests: true, expiresAt },
-        { ConditionExpression },
-      );
+      await put({ ...logKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
     },
     async keepHead(owner, expiresAt) {
       const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
       const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
-      await update(headKey(owner, SORT_KEYS.eventHead), more, 'NONE');
+      await update(logKey(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
-    advance(owner, { last, rests }, head) {
-      const isSame = rests ? '#rests = :rests' : 'attribute_not_exists(#rests)';
-      const values = { last, ...(rests && { rests }) };
-      return put({ ...headKey(owner, SORT_KEYS.eventHead), ...head }, given(values, `#last = :last AND ${isSame}`));
-    },
+    advance: (owner, last, head) =>
+      put({ ...logKey(owner, SORT_KEYS.eventHead), ...head }, given({ last }, '#last = :last')),
     async putEntry(owner, position, entry, expiresAt) {
       await put({ ...entryKey(owner, position), ...entry, expiresAt });
     },
@@ -138,23 +147,8 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       return item && (withoutKey(item) as unknown as LogEntry);
     },
     async entries(owner, after, most) {
-      const query: QueryInput = {
-        TableName: table,
-        KeyConditionExpression: '#owner = :owner AND #taskId BETWEEN :first AND :last',
-        ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
-        ExpressionAttributeValues: {
-          ':owner': LOG_PARTITION + owner,
-          ':first': SORT_KEYS.event + positionText(after + 1),
-          ':last': `${SORT_KEYS.event}~`,
-        },
-        ConsistentRead: true,
-        Limit: most,
-      };
-      const { Items = [] } = await db.query(query);
-      return Items.map((item) => {
-        const position = Number(String(item.taskId).slice(SORT_KEYS.event.length));
-        return { ...(withoutKey(item) as unknown as LogEntry), position };
-      });
+      const page = await pageOf(LOG_PARTITION + owner, SORT_KEYS.event, positionText(after + 1), most);
+      return page.map(({ item, name }) => ({ ...(item as unknown as LogEntry), position: Number(name) }));
     },
     async subscription(owner, id) {
       const item = await get(keyOf(owner, SORT_KEYS.subscription + id));
@@ -208,15 +202,31 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
-    fannedOut: async (owner) => Number((await get(headKey(owner, SORT_KEYS.fannedOut)))?.last ?? 0),
-    async rest(owner, last) {
-      const more = given({ last, rests: true }, '#last = :last', 'SET #rests = :rests');
-      return (await update(headKey(owner, SORT_KEYS.eventHead), more, 'NONE')) !== undefined;
+    async putNew(owner, { place, ...event }, expiresAt) {
+      await put({ ...newKey(owner, SORT_KEYS.newEvent + place), ...event, expiresAt });
     },
-    async noteFannedOut(owner, last, now) {
-      const values = { last, expiresAt: keptUntil(now) };
-      const more = given(values, 'attribute_not_exists(taskId) OR #last < :last', setting(values));
-      await update(headKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
+    async newEvents(owner, most) {
+      const page = await pageOf(NEW_PARTITION + owner, SORT_KEYS.newEvent, '', most);
+      return page.map(({ item: { expiresAt: _e, ...event }, name }) => ({
+        ...(event as Omit<NewEvent, 'place'>),
+        place: name,
+      }));
+    },
+    async deleteNew(owner, place) {
+      await db.delete({ TableName: table, Key: newKey(owner, SORT_KEYS.newEvent + place) });
+    },
+    async fannedOut(owner) {
+      const { last = 0, turn = '', expiresAt } = (await get(newKey(owner, SORT_KEYS.fannedOut))) ?? {};
+      return expiresAt === undefined ? undefined : { last: Number(last), turn: String(turn) };
+    },
+    async keepFannedOut(owner, expiresAt) {
+      const isOlder = 'attribute_not_exists(taskId) OR #expiresAt < :expiresAt';
+      await update(newKey(owner, SORT_KEYS.fannedOut), given({ expiresAt }, isOlder, setting({ expiresAt })), 'NONE');
+    },
+    async noteFannedOut(owner, to, expiresAt) {
+      const values = { ...to, expiresAt };
+      const more = given(values, 'attribute_not_exists(#last) OR #last <= :last', setting(values));
+      await update(newKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,
     async noteSeen(owner, at, expiresAt) {

@@ -1,13 +1,9 @@
 export interface LogHead {
   /** The position of the last entry. */
   readonly last: number;
-  /** The last entries, in order. They are not in the log before a message that brings them is in the queue. */
+  /** The last entries, in order. They may not be in the log yet. */
   readonly pending?: readonly LogEntry[];
-  /** No message about new events is under way. Undefined: one may be. */
-  readonly rests?: true;
-  /** The pending entries are the first ones since then: they need a message. */
-  readonly isFirst?: true;
-  /** Names of the last entries, newest first, by their events; empty for other entries. */
+  /** Names of the last events, newest first. */
   readonly recent: readonly string[];
   /** In seconds since the epoch. */
   readonly expiresAt: number;
@@ -22,6 +18,16 @@ export interface LogEntry {
   readonly start?: SubscriptionStart;
 }
 export type PlacedEntry = LogEntry & { readonly position: number };
+/** One that has no position yet. Its place in the stream is the same each time that it comes, and sorts like the stream. */
+export type NewEvent = Omit<LogEntry, 'start'> & { readonly place: string };
+
+/** How far the log has come to the subscriptions. */
+export interface FannedOut {
+  /** The position up to which each subscription has its entries. */
+  readonly last: number;
+  /** Names the next message about new events: the queue takes it once. */
+  readonly turn: string;
+}
 
 export interface SubscriptionStart {
   readonly id: string;

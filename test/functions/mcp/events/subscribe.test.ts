@@ -229,15 +229,14 @@ test('a task that is unknown, foreign, or of a tool that is not allowed is refus
 
 test('a cursor replays what came after it; truncated if some is gone, and only then (H-13)', async () => {
   const { call, subscription, writer, got, table } = eventsServer();
-  await writer().begin(OWNER);
-  const positions: number[] = [];
-  for (const n of [1, 2, 3]) positions.push((await writer().append(OWNER, { at: START, event: finished(n) })) ?? 0);
+  const { last } = await writer().begin(OWNER);
+  for (const n of [1, 2, 3]) await writer().append(OWNER, { at: START, event: finished(n) });
   let urls = 0;
   const from = async (cursor: string) => {
     const { result } = await call('events/subscribe', subscription({ cursor }, { url: `${URL_}${urls++}` }));
     return [(await got(result.id)).map((id) => Number(id.slice(4))), result.truncated];
   };
-  const at = (index: number) => positionText(positions[index] ?? 0);
+  const at = (index: number) => positionText(last + 1 + index);
   expect(await from(at(0))).toEqual([[2, 3], false]);
   expect(await from(positionText(START))).toEqual([[1, 2, 3], false]);
   // The first one expires.

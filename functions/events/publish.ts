@@ -1,0 +1,25 @@
+import { DAY, limits } from '../tasks/limits.ts';
+import type { NewEvent } from '../tasks/table/events/log.ts';
+import { type ChainContext, chain } from './chain.ts';
+import { newEventsMessage } from './messages.ts';
+
+/** Longer than a message waits in the queue. In ms. */
+const KEPT = limits.mcpEvents.ttl.max + DAY;
+
+/**
+ * Keeps new events of an owner, and sends the message that brings them into its log. All owners wait for this, so it does the same few
+ * things whatever the owner has: it waits for no other writer, and nothing that clients do reads or writes the same partition.
+ * Events that come again while they are not in the log are kept once.
+ */
+export function eventPublisher(context: ChainContext): (owner: string, events: readonly NewEvent[]) => Promise<void> {
+  const { items, now } = context;
+  const { sendAll } = chain(context);
+  return async (owner, events) => {
+    if ((await items.fannedOut(owner)) === undefined) return;
+    const expiresAt = Math.ceil((now() + KEPT) / 1_000);
+    await Promise.all(events.map((event) => items.putNew(owner, event, expiresAt)));
+    // Read after the events are there: see `fan-out.ts`.
+    const { turn = '' } = (await items.fannedOut(owner)) ?? {};
+    await sendAll([newEventsMessage(owner, turn)]);
+  };
+}
