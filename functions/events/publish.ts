@@ -17,7 +17,13 @@ export function eventPublisher(context: ChainContext): (owner: string, events: r
   return async (owner, events) => {
     if ((await items.fannedOut(owner)) === undefined) return;
     const expiresAt = Math.ceil((now() + KEPT) / 1_000);
-    await Promise.all(events.map((event) => items.putNew(owner, event, expiresAt)));
+    const byTask = Map.groupBy(events, ({ event }) => event?.taskId);
+    // The events of one task follow each other: its end must not come into the log before its question.
+    await Promise.all(
+      Array.from(byTask.values(), async (its) => {
+        for (const one of its) await items.putNew(owner, one, expiresAt);
+      }),
+    );
     // Read after the events are there: see `fan-out.ts`.
     const { turn = '' } = (await items.fannedOut(owner)) ?? {};
     await sendAll([newEventsMessage(owner, turn)]);
