@@ -77,7 +77,6 @@ export const LOG_PARTITION = `${EVENTS_PARTITION}log#` as const;
 export const NEW_PARTITION = `${EVENTS_PARTITION}new#` as const;
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
-  'taskId',
   'endpoint',
   'createdAt',
   'name',
@@ -92,7 +91,6 @@ export const MATCHED = [
 export const FILES_PARTITION = `${PROGRESS_PARTITION}files#` as const;
 /** What operators see of a subscription: not where it goes, and no secret. */
 export const SUBSCRIPTION_SHOWN = [
-  'taskId',
   'name',
   'arguments',
   'scopes',

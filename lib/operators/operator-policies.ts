@@ -92,7 +92,7 @@ export function operatorPolicies(scope: Construct, props: OperatorPoliciesProps)
       },
     });
   const readEvents = (...urls: string[]) => {
-    const attributes = [KEY.partition, ...SUBSCRIPTION_SHOWN, 'event', ...urls];
+    const attributes = [KEY.partition, KEY.sort, ...SUBSCRIPTION_SHOWN, 'event', ...urls];
     return events ? [onEvents('dynamodb:Query', attributes, { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' })] : [];
   };
   const endEvents = () =>

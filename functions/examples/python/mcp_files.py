@@ -64,7 +64,7 @@ def _stored(event, task):
 
 
 def _noted(task):
-    found = query(task, "begins_with(#taskId, :taskId)", "#", OWNERS).values()
+    found = query(task, "begins_with(#sort, :sort)", "#", OWNERS).values()
     # One with another deadline is of an older task with the same idempotency key.
     files = [json.loads(item["value"]) for item in found]
     return {one["name"]: one for one in files if one.get("deadline") == _deadline(task)}

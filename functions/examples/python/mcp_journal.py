@@ -18,7 +18,9 @@ LEVELS = 500  # Of nesting.
 REASON = 400  # Bytes that are kept free for a step: for its name, and why its result cannot be kept.
 INTERRUPTED = "interrupted"  # In place of the mark of the run that began a step.
 ENTRY = ("value", "bytes", "sha256", "misfit", "begun", "variables", "round", "order")
-READ = ("taskId", "value", "bytes", "sha256", "misfit", "begun", "progress", "progressTotal", "expiresAt")
+# The key of the table.
+PARTITION, SORT = "owner", "taskId"
+READ = ("value", "bytes", "sha256", "misfit", "begun", "progress", "progressTotal", "expiresAt")
 _clients = {}
 _lock = threading.Lock()  # The items of a map are done by threads.
 
@@ -107,7 +109,7 @@ class Journal:
         # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
         elif task["round"] > 1 or task["attempt"] > 0 or "run" in task:
             try:
-                items = query(task, "begins_with(#taskId, :taskId)", "")
+                items = query(task, "begins_with(#sort, :sort)", "")
             except Exception:
                 self.entries = None
                 raise
@@ -178,7 +180,7 @@ class Journal:
 
     def _found(self, end):
         """What another run has stored since the journal was read."""
-        entry = query(self.task, "#taskId = :taskId", end).get(end)
+        entry = query(self.task, "#sort = :sort", end).get(end)
         return None if entry is None else self._add(end, entry)
 
     def _add(self, end, entry):
@@ -257,17 +259,21 @@ def client(service):
         return _clients[service]
 
 
+def key_of(partition, sort):
+    return {PARTITION: {"S": partition}, SORT: {"S": sort}}
+
+
 def query(task, condition, end, partition="progress#"):
     """Items beside the record, by what their keys have behind the id of the task."""
     pages = client("dynamodb").get_paginator("query").paginate(
         TableName=task["table"],
-        KeyConditionExpression="#owner = :owner AND " + condition,
+        KeyConditionExpression="#partition = :partition AND " + condition,
         Select="SPECIFIC_ATTRIBUTES",
-        ProjectionExpression=", ".join("#" + name for name in READ),
-        ExpressionAttributeNames={"#" + name: name for name in ("owner",) + READ},
+        ProjectionExpression=", ".join("#" + name for name in ("sort",) + READ),
+        ExpressionAttributeNames={"#partition": PARTITION, "#sort": SORT, **{"#" + name: name for name in READ}},
         ExpressionAttributeValues={
-            ":owner": {"S": partition + task["owner"]},
-            ":taskId": {"S": task["taskId"] + end},
+            ":partition": {"S": partition + task["owner"]},
+            ":sort": {"S": task["taskId"] + end},
         },
         ConsistentRead=True,
     )
@@ -277,7 +283,7 @@ def query(task, condition, end, partition="progress#"):
             plain = {name: float(value["N"]) if "N" in value else value.get("S") for name, value in item.items()}
             # What has expired is of an older task with the same idempotency key.
             if plain.get("expiresAt", 0) >= int(time.time()):
-                found[plain["taskId"][len(task["taskId"]) :]] = plain
+                found[plain[SORT][len(task["taskId"]) :]] = plain
     return found
 
 
@@ -292,7 +298,7 @@ def write(task, end, names, values, allowed=None, before=None, partition="progre
     try:
         table.update_item(
             TableName=task["table"],
-            Key={"owner": {"S": partition + task["owner"]}, "taskId": {"S": task["taskId"] + end}},
+            Key=key_of(partition + task["owner"], task["taskId"] + end),
             UpdateExpression="SET " + ", ".join("#%s = :%s" % (name, name) for name in values)
             + (" REMOVE " + ", ".join(gone) if gone else ""),
             ConditionExpression=" OR ".join(conditions),

@@ -13,7 +13,7 @@ import threading
 import time
 
 from mcp_files import file, preview, with_preview
-from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, write
+from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
 from mcp_waits import RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
@@ -184,7 +184,7 @@ def progress(event, message, done=None, total=None):
 def _report(task, message, done, total):
     record = client("dynamodb").get_item(
         TableName=task["table"],
-        Key={"owner": {"S": task["owner"]}, "taskId": {"S": task["taskId"]}},
+        Key=key_of(task["owner"], task["taskId"]),
         ConsistentRead=True,
         ProjectionExpression="#status, #round",
         ExpressionAttributeNames={"#status": "status", "#round": "round"},

@@ -1,4 +1,4 @@
-import { EVENTS_PARTITION, LOG_PARTITION, MATCHED, NEW_PARTITION, SORT_KEYS } from '../../attributes.ts';
+import { EVENTS_PARTITION, KEY, LOG_PARTITION, MATCHED, NEW_PARTITION, SORT_KEYS, tableKey } from '../../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
@@ -84,13 +84,14 @@ const setting = (values: object) =>
     .join(', ')}`;
 /** Longer than any grant. In seconds since the epoch. */
 const keptUntil = (now: number): number => Math.ceil((now + limits.mcpEvents.ttl.max + DAY) / 1_000);
+const IS_NEW = `attribute_not_exists(${KEY.sort})`;
 const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
 
 export function eventItems(db: DynamoDb, table: string): EventItems {
-  const keyOf = (owner: string, taskId: string) => ({ owner: EVENTS_PARTITION + owner, taskId });
-  const logKey = (owner: string, taskId: string) => ({ owner: LOG_PARTITION + owner, taskId });
+  const keyOf = (owner: string, taskId: string) => tableKey({ owner: EVENTS_PARTITION + owner, taskId });
+  const logKey = (owner: string, taskId: string) => tableKey({ owner: LOG_PARTITION + owner, taskId });
   const entryKey = (owner: string, position: number) => logKey(owner, SORT_KEYS.event + positionText(position));
-  const newKey = (owner: string, taskId: string) => ({ owner: NEW_PARTITION + owner, taskId });
+  const newKey = (owner: string, taskId: string) => tableKey({ owner: NEW_PARTITION + owner, taskId });
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
@@ -105,13 +106,13 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
   async function pageOf(partition: string, prefix: string, first: string, most: number) {
     const { Items = [] } = await db.query({
       TableName: table,
-      KeyConditionExpression: '#owner = :owner AND #taskId BETWEEN :first AND :last',
-      ExpressionAttributeNames: { '#owner': 'owner', '#taskId': 'taskId' },
+      KeyConditionExpression: '#owner = :owner AND #sort BETWEEN :first AND :last',
+      ExpressionAttributeNames: { '#owner': KEY.partition, '#sort': KEY.sort },
       ExpressionAttributeValues: { ':owner': partition, ':first': prefix + first, ':last': `${prefix}~` },
       ConsistentRead: true,
       Limit: most,
     });
-    return Items.map((item) => ({ item: withoutKey(item), name: String(item.taskId).slice(prefix.length) }));
+    return Items.map((item) => ({ item: withoutKey(item), name: String(item[KEY.sort]).slice(prefix.length) }));
   }
   /** A write on a condition, and the item after it, or as it is if the condition does not hold. */
   async function move(owner: string, { id, createdAt }: Begun, values: object, condition: string, set: string) {
@@ -129,11 +130,11 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       return item && (withoutKey(item) as unknown as LogHead);
     },
     async createHead(owner, last, expiresAt) {
-      const ConditionExpression = 'attribute_not_exists(taskId)';
+      const ConditionExpression = IS_NEW;
       await put({ ...logKey(owner, SORT_KEYS.eventHead), last, recent: [], expiresAt }, { ConditionExpression });
     },
     async keepHead(owner, expiresAt) {
-      const isOlder = 'attribute_exists(taskId) AND #expiresAt < :expiresAt';
+      const isOlder = '#expiresAt < :expiresAt';
       const more = given({ expiresAt }, isOlder, 'SET #expiresAt = :expiresAt');
       await update(logKey(owner, SORT_KEYS.eventHead), more, 'NONE');
     },
@@ -159,9 +160,9 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     async matched(owner) {
       const query: QueryInput = {
         TableName: table,
-        KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :subscriptions)',
-        ProjectionExpression: Object.keys(MATCHED_NAMES).join(', '),
-        ExpressionAttributeNames: { ...MATCHED_NAMES, '#owner': 'owner' },
+        KeyConditionExpression: '#owner = :owner AND begins_with(#sort, :subscriptions)',
+        ProjectionExpression: ['#sort', ...Object.keys(MATCHED_NAMES)].join(', '),
+        ExpressionAttributeNames: { ...MATCHED_NAMES, '#owner': KEY.partition, '#sort': KEY.sort },
         ExpressionAttributeValues: { ':owner': EVENTS_PARTITION + owner, ':subscriptions': SORT_KEYS.subscription },
         ConsistentRead: true,
       };
@@ -171,7 +172,7 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       await keepUrl(owner, id, url, now);
       return put(
         { ...keyOf(owner, SORT_KEYS.subscription + id), ...subscription },
-        given({ now }, 'attribute_not_exists(taskId) OR #refreshBefore <= :now'),
+        given({ now }, `${IS_NEW} OR #refreshBefore <= :now`),
       );
     },
     async changeSubscription(owner, { id, createdAt }, set, now) {
@@ -220,7 +221,7 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       return expiresAt === undefined ? undefined : { last: Number(last), turn: String(turn) };
     },
     async keepFannedOut(owner, expiresAt) {
-      const isOlder = 'attribute_not_exists(taskId) OR #expiresAt < :expiresAt';
+      const isOlder = `${IS_NEW} OR #expiresAt < :expiresAt`;
       await update(newKey(owner, SORT_KEYS.fannedOut), given({ expiresAt }, isOlder, setting({ expiresAt })), 'NONE');
     },
     async noteFannedOut(owner, to, expiresAt) {
@@ -238,11 +239,11 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
 /** All subscriptions that a query finds, page by page, with their ids, which are in their keys. */
 export async function subscriptionsIn<T>(db: DynamoDb, query: QueryInput): Promise<readonly T[]> {
   const { Items = [], LastEvaluatedKey: next } = await db.query(query);
-  const idOf = (taskId: unknown) => String(taskId).slice(SORT_KEYS.subscription.length);
-  const found = Items.map(({ taskId, ...item }) => ({ ...item, id: idOf(taskId) }) as T);
+  const idOf = (sort: unknown) => String(sort).slice(SORT_KEYS.subscription.length);
+  const found = Items.map(({ [KEY.sort]: sort, ...item }) => ({ ...item, id: idOf(sort) }) as T);
   return next === undefined
     ? found
     : [...found, ...(await subscriptionsIn<T>(db, { ...query, ExclusiveStartKey: next }))];
 }
 
-const withoutKey = ({ owner: _o, taskId: _t, ...item }: Readonly<Record<string, unknown>>) => item;
+const withoutKey = ({ [KEY.partition]: _o, [KEY.sort]: _t, ...item }: Readonly<Record<string, unknown>>) => item;

@@ -1,14 +1,11 @@
-import { EVENTS_PARTITION, LOG_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
+import { EVENTS_PARTITION, KEY, LOG_PARTITION, SORT_KEYS, SUBSCRIPTION_SHOWN } from '../../attributes.ts';
 import type { DynamoDb, QueryInput } from '../../aws/dynamodb.ts';
 import { type EventItems, eventItems, subscriptionsIn } from '../events/items.ts';
 import type { EventFacts } from '../events/log.ts';
 import type { StoredSubscription } from '../events/subscription.ts';
 
 /** A subscription without its secrets. Times in ms since the epoch. */
-export type SubscriptionRead = Pick<
-  StoredSubscription,
-  'id' | Exclude<(typeof SUBSCRIPTION_SHOWN)[number], 'taskId'>
-> & {
+export type SubscriptionRead = Pick<StoredSubscription, 'id' | (typeof SUBSCRIPTION_SHOWN)[number]> & {
   /** Only if it was asked for: it may hold a key. */
   readonly url?: string;
 };
@@ -37,9 +34,13 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
   /** For the items of a partition whose sort keys begin so. */
   const queryOf = (partition: string, prefix: string, attributes: readonly string[]): QueryInput => ({
     TableName: table,
-    KeyConditionExpression: '#owner = :owner AND begins_with(#taskId, :prefix)',
-    ProjectionExpression: attributes.map((name) => `#${name}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(['owner', ...attributes].map((name) => [`#${name}`, name])),
+    KeyConditionExpression: '#owner = :owner AND begins_with(#sort, :prefix)',
+    ProjectionExpression: ['sort', ...attributes].map((name) => `#${name}`).join(', '),
+    ExpressionAttributeNames: {
+      ...Object.fromEntries(attributes.map((name) => [`#${name}`, name])),
+      '#owner': KEY.partition,
+      '#sort': KEY.sort,
+    },
     ExpressionAttributeValues: { ':owner': partition, ':prefix': prefix },
   });
   return {
@@ -48,20 +49,21 @@ export function operatorEvents(db: DynamoDb, table: string): OperatorEvents {
       return subscriptionsIn<SubscriptionRead>(db, query);
     },
     async url(owner, id) {
-      const { Items = [] } = await db.query(queryOf(EVENTS_PARTITION + owner, SORT_KEYS.url + id, ['taskId', 'url']));
+      const { Items = [] } = await db.query(queryOf(EVENTS_PARTITION + owner, SORT_KEYS.url + id, ['url']));
       return Items[0]?.url as string | undefined;
     },
     async eventsOf(owner, taskId) {
-      const query = queryOf(LOG_PARTITION + owner, SORT_KEYS.event, ['taskId', 'event']);
+      const query = queryOf(LOG_PARTITION + owner, SORT_KEYS.event, ['event']);
       const { Items = [], LastEvaluatedKey } = await db.query({
         ...query,
-        FilterExpression: '#event.#taskId = :task',
+        FilterExpression: '#event.taskId = :task',
         ExpressionAttributeValues: { ...query.ExpressionAttributeValues, ':task': taskId },
         ScanIndexForward: false,
         // A query that reads as many entries as there are does not know that it has read all.
         Limit: NEWEST + 1,
       });
-      const positionOf = (item: Readonly<Record<string, unknown>>) => String(item.taskId).slice(SORT_KEYS.event.length);
+      const positionOf = (item: Readonly<Record<string, unknown>>) =>
+        String(item[KEY.sort]).slice(SORT_KEYS.event.length);
       const unread = LastEvaluatedKey && positionOf(LastEvaluatedKey);
       const events = Items.map((item) => ({ event: item.event as EventFacts, position: positionOf(item) }))
         .filter(({ position }) => position !== unread)
