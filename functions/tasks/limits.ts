@@ -182,8 +182,11 @@ export const limits = {
   },
   /** MCP Events (docs/events.md). */
   mcpEvents: {
-    /** Live subscriptions of an owner. */
-    subscriptions: 100,
+    /**
+     * Live subscriptions of an owner. Each gets some 14 events a second at most, with a write for each: all together stay below the 1,000
+     * units of a partition of DynamoDB, which holds items of other owners, too.
+     */
+    subscriptions: 50,
     /** For how long a subscription is granted. A message of its queue lives as long as the longest, as SQS keeps no longer. */
     ttl: { min: 1 * HOUR, default: DAY, max: 14 * DAY },
     /** How long a secret still signs after another one has replaced it. */
@@ -191,7 +194,7 @@ export const limits = {
     /** The most log entries that a new subscription replays. */
     replay: 300,
     /** Entries of the log that one poll reads. */
-    poll: 100,
+    poll: 50,
     /** When a client is asked to poll again. */
     nextPoll: 5 * SECOND,
     /** Bytes of a callback's URL. */

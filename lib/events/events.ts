@@ -91,8 +91,8 @@ export class Events extends Construct {
       eventSourceArn: queue.queueArn,
       batchSize: 1,
       reportBatchItemFailures: true,
-      // An owner, all of whose receivers are slow, takes half. More would take the concurrency of the endpoint.
-      maxConcurrency: 2 * limits.mcpEvents.subscriptions,
+      // An owner, all of whose receivers are slow, takes a quarter. More would take the concurrency of the endpoint.
+      maxConcurrency: 4 * limits.mcpEvents.subscriptions,
     });
     // Lambda checks the rights of the role when it makes the mapping.
     mapping.node.addDependency(this.function.role ?? this.function);

@@ -179,7 +179,9 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
         return found && { ...found, hold: receiverOf(id).planned.hold };
       },
       lastRequest: () =>
-        calls.call(() => plan.requests.findLast((at) => T0 + at <= time.now())).then((at) => at && T0 + at),
+        calls
+          .call(() => plan.requests.findLast((at) => T0 + at <= time.now()))
+          .then((at) => (at === undefined ? undefined : T0 + at)),
     },
     hide: (receipt, seconds) => calls.call(() => queue.hide(receipt, seconds)),
   };

@@ -7,7 +7,7 @@ import { eventsServer, URL_ } from './support.ts';
 const HOUR = 3_600_000;
 const MOST = limits.mcpEvents.subscriptions;
 
-test('an owner has 100 live subscriptions at most; one that lapsed makes room (H-06)', async () => {
+test('an owner has 50 live subscriptions at most; one that lapsed makes room (H-06)', async () => {
   const { call, subscription, items, clock } = eventsServer();
   const stored = {
     name: 'task.finished',
