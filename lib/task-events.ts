@@ -78,7 +78,7 @@ export class TaskEvents extends Construct {
           TASKS_TABLE: table.tableName,
           RESULTS_BUCKET: results.bucketName,
           ...(linksUrl !== undefined && { LINKS_URL: linksUrl }),
-          ...(events && { EVENTS_QUEUE_URL: events.queue.queueUrl }),
+          ...(events && { NEW_EVENTS_QUEUE_URL: events.newEvents.queueUrl }),
           // Left out if no tool has a summary.
           ...(events && { EVENT_SUMMARIES: Lazy.string({ produce: () => summarized().join(',') || undefined }) }),
         },
@@ -99,8 +99,10 @@ export class TaskEvents extends Construct {
     allow(this.function, ['s3:PutObject'], results.arnForObjects('outcomes/*'));
     allow(this.function, ['s3:GetObject', 's3:PutObject'], results.arnForObjects('inputs/*'));
     allow(this.function, ['sqs:SendMessage'], this.deadLetters.queueArn);
-    events?.allowSender(this.function);
-    if (events) allowEvents(this.function, table, ['PutItem'], NEW_PARTITION);
+    if (events) {
+      allow(this.function, ['sqs:SendMessage'], events.newEvents.queueArn);
+      allowEvents(this.function, table, ['PutItem'], NEW_PARTITION);
+    }
     allowKey(this.function, this, encryptionKey, ['dynamodb', 's3Read', 's3Write', 'sqs']);
     const mapping = new EventSourceMapping(this, 'Stream', {
       target: this.function,

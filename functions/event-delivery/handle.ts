@@ -3,11 +3,13 @@ import type { DeliveryMessage, NewEvents } from '../events/ports.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
 import { type DeliveryContext, deliver } from './deliver.ts';
 
+export type QueueName = 'deliveries' | 'newEvents';
+
 export interface QueueContext extends DeliveryContext {
   /** Notes new events of a log for the subscriptions that they fit. Rejects: the message has to come again. */
   readonly fanOut: (message: NewEvents) => Promise<void>;
-  /** Hides a message of the queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
-  readonly hide: (receiptHandle: string, seconds: number) => Promise<void>;
+  /** Hides a message of its queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
+  readonly hide: (queue: QueueName, receiptHandle: string, seconds: number) => Promise<void>;
 }
 
 /** A message that could not be handled comes back after 2 s, then after twice the time each time, up to this, in s. */
@@ -33,8 +35,9 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
     return true;
   }
   let seconds: number;
+  const isNews = !('eventId' in message);
   try {
-    if (!('eventId' in message)) {
+    if (isNews) {
       await context.fanOut(message);
       return true;
     }
@@ -46,7 +49,9 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
     seconds = Math.min(LONGEST, 2 ** Number(attributes.ApproximateReceiveCount));
   }
   // If SQS refuses, the message comes back when the visibility timeout of the queue is over.
-  await context.hide(receiptHandle, seconds).catch((error: unknown) => logEvent('delivery_failed', errorFacts(error)));
+  await context
+    .hide(isNews ? 'newEvents' : 'deliveries', receiptHandle, seconds)
+    .catch((error: unknown) => logEvent('delivery_failed', errorFacts(error)));
   return false;
 }
 

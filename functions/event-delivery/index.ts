@@ -7,7 +7,7 @@ import { variable } from '../tasks/aws/env.ts';
 import type { HideMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { print } from '../tasks/log.ts';
 import { eventItems } from '../tasks/table/events/items.ts';
-import { handleMessages, type QueueContext } from './handle.ts';
+import { handleMessages, type QueueContext, type QueueName } from './handle.ts';
 import { logAttempt, measureLines } from './measures.ts';
 
 /** However busy the owner is, an event is sent after this time, in ms. */
@@ -16,24 +16,31 @@ const MOST_HELD = 5 * 60_000;
 function createContext(env: NodeJS.ProcessEnv): QueueContext {
   const db = dynamoDb({ requestTimeout: 2_000, attempts: 3 });
   const server = variable(env, 'SERVER_NAME');
-  const queue = variable(env, 'EVENTS_QUEUE_URL');
+  const queues: Readonly<Record<QueueName, string>> = {
+    deliveries: variable(env, 'EVENTS_QUEUE_URL'),
+    newEvents: variable(env, 'NEW_EVENTS_QUEUE_URL'),
+  };
   const quiet = Number(variable(env, 'EVENTS_HOLD'));
   const loopback = env.EVENTS_LOOPBACK === 'true';
   const options = { requestTimeout: 3_000, attempts: 3 };
-  let hide: HideMessage | undefined;
-  let sender: SendFifo | undefined;
-  const send: SendFifo = async (messages) => {
-    sender ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, options);
-    return sender(messages);
+  const hiders = new Map<QueueName, HideMessage>();
+  const sender = (name: QueueName): SendFifo => {
+    let sends: SendFifo | undefined;
+    return async (messages) => {
+      sends ??= (await import('#mcp-task-server/sqs')).fifoSender(queues[name], options);
+      return sends(messages);
+    };
   };
   const kept = Number(variable(env, 'EVENTS_KEPT'));
-  const log = { items: eventItems(db, variable(env, 'TASKS_TABLE')), send, now: Date.now, kept };
+  const items = eventItems(db, variable(env, 'TASKS_TABLE'));
+  const log = { items, send: sender('deliveries'), sendNews: sender('newEvents'), now: Date.now, kept };
   return {
     store: eventsStore(log),
     fanOut: fanOut(log),
     post: (post) => postSigned(post, { loopback }),
-    async hide(receiptHandle, seconds) {
-      hide ??= (await import('#mcp-task-server/sqs')).messageHider(queue, options);
+    async hide(name, receiptHandle, seconds) {
+      const hide = hiders.get(name) ?? (await import('#mcp-task-server/sqs')).messageHider(queues[name], options);
+      hiders.set(name, hide);
       await hide(receiptHandle, seconds);
     },
     hold: quiet > 0 ? { quiet, most: MOST_HELD } : undefined,
@@ -47,5 +54,5 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
 
 const context = createContext(process.env);
 
-/** Handles messages of the queue of deliveries. */
+/** Handles messages of the queues of deliveries and of new events. */
 export const handler = (event: SQSEvent) => handleMessages(event, context);

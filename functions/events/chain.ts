@@ -27,6 +27,7 @@ export interface Chain {
 
 export interface ChainContext {
   readonly items: EventItems;
+  /** Sends messages of deliveries. */
   readonly send: SendFifo;
   readonly now: () => number;
 }
@@ -74,11 +75,7 @@ export function chain({ items, send, now }: ChainContext): Chain {
     return later.length > 0 ? later : pending;
   }
 
-  async function sendAll(messages: readonly FifoMessage[]): Promise<void> {
-    if (messages.length === 0) return;
-    const accepted = await send(messages);
-    if (accepted.includes(false)) throw new LogBusy('SQS refused a message');
-  }
+  const sendAll = (messages: readonly FifoMessage[]) => allSent(send, messages);
 
   return {
     entriesAfter,
@@ -91,6 +88,13 @@ export function chain({ items, send, now }: ChainContext): Chain {
     },
     sendAll,
   };
+}
+
+/** Throws if a message is refused. @param messages at most ten */
+export async function allSent(send: SendFifo, messages: readonly FifoMessage[]): Promise<void> {
+  if (messages.length === 0) return;
+  const accepted = await send(messages);
+  if (accepted.includes(false)) throw new LogBusy('SQS refused a message');
 }
 
 /** The pending entries of a head, with their positions. */

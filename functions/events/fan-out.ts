@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { FifoMessage } from '../tasks/aws/sqs.ts';
+import type { FifoMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { limits } from '../tasks/limits.ts';
 import { type PlacedEntry, positionText } from '../tasks/table/events/log.ts';
 import type { StoredSubscription } from '../tasks/table/events/subscription.ts';
-import { chain, MOST } from './chain.ts';
+import { allSent, chain, MOST } from './chain.ts';
 import { eventLog, headExpiry, type LogContext } from './log.ts';
 import { matches } from './match.ts';
 import { deliveryMessage, newEventsMessage } from './messages.ts';
 import type { NewEvents } from './ports.ts';
+
+export interface FanOutContext extends LogContext {
+  /** Sends messages about new events. They have a queue of their own, in which they wait for no receiver. */
+  readonly sendNews: SendFifo;
+}
 
 /** In ms. Then another message goes on: the function ends after 30 s. */
 const LONGEST = 10_000;
@@ -24,8 +29,8 @@ const { together } = limits.mcpEvents;
  * look, and later ones have another message, of the new turn: the queue takes one of each turn. So none is forgotten, and
  * about one message waits, however many events come.
  */
-export function fanOut(context: LogContext): (message: NewEvents) => Promise<void> {
-  const { items, now } = context;
+export function fanOut(context: FanOutContext): (message: NewEvents) => Promise<void> {
+  const { items, now, sendNews } = context;
   const { append } = eventLog(context);
   const { entriesAfter, revive, sendAll } = chain(context);
 
@@ -44,7 +49,8 @@ export function fanOut(context: LogContext): (message: NewEvents) => Promise<voi
       const turn = isLate || isAll ? randomUUID() : undefined;
       await items.noteFannedOut(owner, { last, ...(turn && { turn }) }, headExpiry(context));
       if (turn !== undefined) {
-        if (!isAll || (await items.newEvents(owner, 1)).length > 0) await sendAll([newEventsMessage(owner, turn)]);
+        if (!isAll || (await items.newEvents(owner, 1)).length > 0)
+          await allSent(sendNews, [newEventsMessage(owner, turn)]);
         return;
       }
       from = last;

@@ -8,9 +8,8 @@ import {
   positionText,
   type SubscriptionStart,
 } from '../tasks/table/events/log.ts';
-import { type Chain, type ChainContext, chain, LogBusy, placed, SILENT } from './chain.ts';
+import { type Chain, type ChainContext, chain, LogBusy, placed } from './chain.ts';
 import { type Filter, matches } from './match.ts';
-import { newEventsMessage } from './messages.ts';
 
 /**
  * The log of an owner's events. Some entries first get their positions, in the head of the log; then they go into the log, in their
@@ -62,7 +61,7 @@ const expiryOf = (kept: number, at: number, times = 1) => Math.ceil((at + times 
 
 export function eventLog(context: LogContext): EventLog {
   const { items, now, pause = (longest) => setTimeout(Math.random() * longest) } = context;
-  const { goOn, revive, sendAll } = chain(context);
+  const { goOn, revive } = chain(context);
   const kept = Math.max(context.kept, LEAST_KEPT);
 
   async function append(owner: string, ...entries: LogEntry[]): Promise<void> {
@@ -186,10 +185,6 @@ export function eventLog(context: LogContext): EventLog {
     async revive(owner, subscription) {
       await settled(owner);
       await revive(owner, subscription);
-      // A message about new events may be lost, too.
-      const [oldest] = await items.newEvents(owner, 1);
-      if (oldest === undefined || oldest.at >= now() - SILENT) return;
-      await sendAll([newEventsMessage(owner, (await items.fannedOut(owner))?.turn ?? '')]);
     },
     async read(owner, position, most) {
       const found = pageFrom(await items.entries(owner, position, most), position);

@@ -1,6 +1,7 @@
 import { DAY, limits } from '../tasks/limits.ts';
 import type { NewEvent } from '../tasks/table/events/log.ts';
-import { type ChainContext, chain } from './chain.ts';
+import { allSent } from './chain.ts';
+import type { FanOutContext } from './fan-out.ts';
 import { newEventsMessage } from './messages.ts';
 
 /** Longer than a message waits in the queue. In ms. */
@@ -8,12 +9,14 @@ const KEPT = limits.mcpEvents.ttl.max + DAY;
 
 /**
  * Keeps new events of an owner, and sends the message that brings them into its log. All owners wait for this, so it does the same few
- * things whatever the owner has: it waits for no other writer, and nothing that clients do reads or writes the same partition.
+ * things whatever the owner has: it waits for no other writer, and what clients do reads and writes other partition keys.
  * Events that come again while they are not in the log are kept once.
  */
-export function eventPublisher(context: ChainContext): (owner: string, events: readonly NewEvent[]) => Promise<void> {
-  const { items, now } = context;
-  const { sendAll } = chain(context);
+export function eventPublisher({
+  items,
+  now,
+  sendNews,
+}: Pick<FanOutContext, 'items' | 'now' | 'sendNews'>): (owner: string, events: readonly NewEvent[]) => Promise<void> {
   return async (owner, events) => {
     if ((await items.fannedOut(owner)) === undefined) return;
     const expiresAt = Math.ceil((now() + KEPT) / 1_000);
@@ -26,6 +29,6 @@ export function eventPublisher(context: ChainContext): (owner: string, events: r
     );
     // Read after the events are there: see `fan-out.ts`.
     const { turn = '' } = (await items.fannedOut(owner)) ?? {};
-    await sendAll([newEventsMessage(owner, turn)]);
+    await allSent(sendNews, [newEventsMessage(owner, turn)]);
   };
 }

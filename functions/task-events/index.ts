@@ -201,7 +201,8 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
       invoke ??= (await import('#mcp-task-server/lambda')).eventInvoker({ requestTimeout: 3_000, attempts: 3 });
       await invoke(variable(env, 'RECONCILER'), { resume: key });
     },
-    publishEvents: env.EVENTS_QUEUE_URL === undefined ? undefined : createPublishEvents(env, env.EVENTS_QUEUE_URL),
+    publishEvents:
+      env.NEW_EVENTS_QUEUE_URL === undefined ? undefined : createPublishEvents(env, env.NEW_EVENTS_QUEUE_URL),
     summarized: new Set(list(env, 'EVENT_SUMMARIES')),
     links: env.LINKS_URL === undefined ? undefined : createLinks(env, env.LINKS_URL),
     audit: printAudit,
@@ -221,7 +222,7 @@ function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEven
   return eventPublisher({
     items,
     now: Date.now,
-    async send(messages) {
+    async sendNews(messages) {
       send ??= (await import('#mcp-task-server/sqs')).fifoSender(queue, { requestTimeout: 3_000, attempts: 3 });
       return send(messages);
     },

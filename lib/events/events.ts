@@ -26,12 +26,14 @@ export interface EventsProps {
 }
 
 /**
- * Posts MCP Events to their subscribers (docs/events.md): a FIFO queue, in which each subscription is a group, and the function that
- * delivers its messages. Without `events` there is nothing of it.
+ * Posts MCP Events to their subscribers (docs/events.md): a FIFO queue, in which each subscription is a group, another one, in which each
+ * owner with new events is a group, and the function that handles their messages. Without `events` there is nothing of it.
  */
 export class Events extends Construct {
   /** What is still to be delivered. A message that fails stays, and holds back its subscription only. */
   readonly queue: IQueue;
+  /** Whose logs have new events. It is apart: what is new must not wait for slow receivers, as polls read it, too. */
+  readonly newEvents: IQueue;
   /** The function that posts. */
   readonly function: IFunction;
   /** The alarm that is on while an event is an hour old or older. It has no actions: add yours with `alarm.addAlarmAction(…)`. */
@@ -44,20 +46,23 @@ export class Events extends Construct {
     const { encryptionKey } = storage;
     // An attempt takes up to 10 seconds, and the reads and writes beside it some more.
     const timeout = Duration.seconds(30);
-    const queue = new Queue(this, 'Queue', {
-      fifo: true,
-      fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
-      deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
-      encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
-      ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
-      enforceSSL: true,
-      // The longest that SQS has.
-      retentionPeriod: Duration.days(14),
-      // "At least six times the timeout" of the function ("Configuring an SQS queue for Lambda").
-      visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()),
-    });
+    const queueOf = (name: string) =>
+      new Queue(this, name, {
+        fifo: true,
+        fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+        deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+        encryption: encryptionKey ? QueueEncryption.KMS : QueueEncryption.SQS_MANAGED,
+        ...(encryptionKey && { encryptionMasterKey: encryptionKey }),
+        enforceSSL: true,
+        // The longest that SQS has.
+        retentionPeriod: Duration.days(14),
+        // "At least six times the timeout" of the function ("Configuring an SQS queue for Lambda").
+        visibilityTimeout: Duration.seconds(6 * timeout.toSeconds()),
+      });
+    const [queue, newEvents] = [queueOf('Queue'), queueOf('NewEvents')];
     acknowledgeDeliveries(this);
     this.queue = queue;
+    this.newEvents = newEvents;
     this.environment = { EVENTS_QUEUE_URL: queue.queueUrl, EVENTS_KEPT: String(kept) };
     this.function = serverFunction(
       this,
@@ -71,42 +76,61 @@ export class Events extends Construct {
           SERVER_NAME: serverName,
           TASKS_TABLE: table.tableName,
           ...this.environment,
+          NEW_EVENTS_QUEUE_URL: newEvents.queueUrl,
           EVENTS_HOLD: String(hold),
         },
       },
       storage,
     );
     allowEvents(this.function, table, ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query']);
-    // The message for the next event.
-    this.allowSender(this.function);
     const receive = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes', 'ChangeMessageVisibility'];
-    allow(
-      this.function,
-      receive.map((action) => `sqs:${action}`),
-      queue.queueArn,
-    );
+    for (const { queueArn } of [queue, newEvents]) {
+      allow(this.function, ['sqs:SendMessage'], queueArn);
+      allow(
+        this.function,
+        receive.map((action) => `sqs:${action}`),
+        queueArn,
+      );
+    }
     allowKey(this.function, this, encryptionKey, ['dynamodb', 'sqs']);
-    const mapping = new EventSourceMapping(this, 'Deliveries', {
-      target: this.function,
-      eventSourceArn: queue.queueArn,
-      batchSize: 1,
-      reportBatchItemFailures: true,
-      // An owner, all of whose receivers are slow, takes a quarter. More would take the concurrency of the endpoint.
-      maxConcurrency: 4 * limits.mcpEvents.subscriptions,
-    });
-    // Lambda checks the rights of the role when it makes the mapping.
-    mapping.node.addDependency(this.function.role ?? this.function);
+    const receives = (name: string, from: IQueue, maxConcurrency: number) => {
+      const mapping = new EventSourceMapping(this, name, {
+        target: this.function,
+        eventSourceArn: from.queueArn,
+        batchSize: 1,
+        reportBatchItemFailures: true,
+        maxConcurrency,
+      });
+      // Lambda checks the rights of the role when it makes the mapping.
+      mapping.node.addDependency(this.function.role ?? this.function);
+    };
+    // An owner, all of whose receivers are slow, takes a quarter. More would take the concurrency of the endpoint.
+    receives('Deliveries', queue, 4 * limits.mcpEvents.subscriptions);
+    // A message works for 10 s at most, mostly for some ms, and an owner has one at a time.
+    receives('News', newEvents, limits.mcpEvents.subscriptions);
     this.alarms = [
-      new Alarm(this, 'Undelivered', {
-        alarmDescription:
-          'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks subscriptions, and docs/events.md',
-        metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: Duration.minutes(5) }),
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        threshold: Duration.hours(1).toSeconds(),
-        evaluationPeriods: 1,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      }),
+      this.#alarm(
+        'Undelivered',
+        queue,
+        'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks subscriptions, and docs/events.md',
+      ),
+      this.#alarm(
+        'Unlogged',
+        newEvents,
+        'New events of an owner have not come into its log for an hour. Next: npx mcp-task-server tasks logs --part deliveries',
+      ),
     ];
+  }
+
+  #alarm(name: string, queue: IQueue, alarmDescription: string): Alarm {
+    return new Alarm(this, name, {
+      alarmDescription,
+      metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: Duration.minutes(5) }),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold: Duration.hours(1).toSeconds(),
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
   }
 
   /** Lets a function queue deliveries. */

@@ -109,7 +109,7 @@ export const SLICES: Readonly<Record<string, Slice>> = {
       part('lib/endpoint.ts', '  #allowAll(scope', '    acknowledgeWildcard('),
       part('lib/reconciler.ts', '    const machines = machineArn', '    this.#trigger'),
       part('lib/task-events.ts', '    const stream =', '    const mapping ='),
-      part('lib/events/events.ts', '    allowEvents(this.function', '    const mapping'),
+      part('lib/events/events.ts', '    allowEvents(this.function', '    const receives'),
       part('lib/events/events.ts', '/** Allows actions', '/** Makes the events'),
       part('lib/storage/signing-key.ts', '    // The function may replace', '    const { functionArn }'),
       part('lib/tools/tool-workflow.ts', "    this.#allow(['dynamodb:UpdateItem']", '  /** @param arn'),

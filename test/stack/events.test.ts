@@ -17,18 +17,22 @@ function resourcesOf(events?: Events, auth: McpTaskServerProps['auth'] = Auth.ia
 /** The logical ids without the digests that CDK appends. */
 const plain = (ids: Iterable<string>) => [...ids].map((id) => id.replace(/[0-9A-F]{8}$/, '')).sort();
 
-test('events add a queue, its function and an alarm, and without them nothing is different', () => {
+test('events add two queues, their function and alarms, and without them nothing is different', () => {
   const [without, off, on] = [resourcesOf(), resourcesOf(false), resourcesOf(true)];
   expect(off).toEqual(without);
   expect(plain([...on.keys()].filter((id) => !without.has(id)))).toEqual([
     'ServerEventsDeliveries',
     'ServerEventsFunction',
     'ServerEventsLogs',
+    'ServerEventsNewEvents',
+    'ServerEventsNewEventsPolicy',
+    'ServerEventsNews',
     'ServerEventsQueue',
     'ServerEventsQueuePolicy',
     'ServerEventsRole',
     'ServerEventsRoleDefaultPolicy',
     'ServerEventsUndelivered',
+    'ServerEventsUnlogged',
   ]);
   const changed = [...without.keys()].filter((id) => on.get(id) !== without.get(id) && !/Deployment/.test(id));
   expect(plain(changed)).toEqual([

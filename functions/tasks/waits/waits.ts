@@ -1,5 +1,5 @@
 import { limits } from '../limits.ts';
-import { has, isNumber, isObject, isString, oneKindOf, parsed } from '../shape.ts';
+import { has, isNumber, isObject, oneKindOf, parsed } from '../shape.ts';
 import type { Wait } from '../tool-contract.ts';
 
 /** What a round waits for besides its client, by name (docs/architecture/tasks.md, "Waits"). */
@@ -37,9 +37,9 @@ function isWaits(value: unknown): value is Waits {
   return fit && names.every((name) => isWaitName(name) && isWait(value[name]));
 }
 
-/** Names of waits, as of steps: 1 to 64 characters of any kind. */
-const isWaitName = (name: unknown): boolean =>
-  isString(name) && String(name) !== '' && [...String(name)].length <= limits.waits.name;
+/** Names of waits, as of steps: 1 to 64 characters of any kind. A table cannot hold half a character. */
+const isWaitName = (name: string): boolean =>
+  name !== '' && name.isWellFormed() && [...name].length <= limits.waits.name;
 
 /** Bytes of one wait as JSON, with a name of 64 control characters. */
 const LARGEST = 450;

@@ -49,7 +49,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
       return state.answer;
     },
     fanOut: async (message) => void fannedOut.push(message),
-    hide: async (_receiptHandle, seconds) => void hidden.push(seconds),
+    hide: async (_queue, _receiptHandle, seconds) => void hidden.push(seconds),
     hold: { quiet: 90 * SECOND, most: 5 * MINUTE },
     now: () => state.now,
     measure: (attempt) => void attempts.push(attempt),

@@ -102,7 +102,7 @@ export function eventsInMemory(kept = DAY) {
       ]),
     ) as unknown as EventItems;
     const send = (messages: readonly FifoMessage[]) => counted(async () => messages.map(queue.accept));
-    const context = { items: watched, send, now: () => clock.now, kept, pause };
+    const context = { items: watched, send, sendNews: send, now: () => clock.now, kept, pause };
     const log = eventLog(context);
     return {
       ...log,
@@ -142,7 +142,7 @@ export function eventsInMemory(kept = DAY) {
     return subscription;
   }
   const send = async (messages: readonly FifoMessage[]) => messages.map(queue.accept);
-  const context = { items, send, now: () => clock.now, kept, pause: async () => {} };
+  const context = { items, send, sendNews: send, now: () => clock.now, kept, pause: async () => {} };
   const store = eventsStore(context);
   const posted: DeliveryMessage[] = [];
   let done = 0;

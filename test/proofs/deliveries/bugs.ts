@@ -86,7 +86,7 @@ export const bugs = {
   },
   'a failed event waits for a day': {
     kind: 'too late',
-    context: (real) => ({ ...real, hide: (receipt) => real.hide(receipt, 43_200) }),
+    context: (real) => ({ ...real, hide: (queue, receipt) => real.hide(queue, receipt, 43_200) }),
   },
   'each event has its message, whatever is under way': {
     kind: 'too many messages',

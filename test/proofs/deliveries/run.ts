@@ -120,7 +120,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   }
   const send: typeof sendNow = (messages) => calls.call(() => sendNow(messages));
   const log = logOf(items, send);
-  const publish = eventPublisher({ items, send, now: time.now });
+  const publish = eventPublisher({ items, sendNews: send, now: time.now });
 
   /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked, and those that wait together. */
   async function tell(lane: number): Promise<void> {
@@ -171,7 +171,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
 
   const outside: QueueContext = {
     ...{ post, hold: HOLD, now: time.now, measure: () => {} },
-    fanOut: fanOut({ items, send, now: time.now, kept: 30 * DAY, pause }),
+    fanOut: fanOut({ items, send, sendNews: send, now: time.now, kept: 30 * DAY, pause }),
     store: {
       ...store,
       async subscription(owner, id) {
@@ -183,7 +183,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
           .call(() => plan.requests.findLast((at) => T0 + at <= time.now()))
           .then((at) => (at === undefined ? undefined : T0 + at)),
     },
-    hide: (receipt, seconds) => calls.call(() => queue.hide(receipt, seconds)),
+    hide: (_queue, receipt, seconds) => calls.call(() => queue.hide(receipt, seconds)),
   };
   const context = bug.context?.(outside) ?? outside;
   const handle = bug.handle ?? handleMessages;

@@ -26,6 +26,12 @@ export async function events(deployed: Deployed): Promise<void> {
   try {
     const subscription = wanted({ tool: 'work' });
     const { cursor } = await ask(deployed, 'events/subscribe', subscription);
+    // The first event cannot be put into the log at once: its message comes again.
+    const isEntry = ({ input }: { readonly input: unknown }) => JSON.stringify(input).includes('#event#');
+    cloud.faults.add({
+      ...{ service: 'dynamodb', operation: 'PutItem', caller: 'ServerEventsFunction', times: 1, when: isEntry },
+      do: { error: 'ValidationException' },
+    });
     const work = async () => (await reaches(deployed, await start(deployed, 'work', {}), 'completed')).taskId;
     const [taskId] = [await work(), await work()];
     const told = async (what: string, expected: readonly unknown[]) => {

@@ -8,6 +8,7 @@ const sleep = { kind: 'time', until: T } as const;
 test.each([
   ['a name of 64 characters, however many bytes', { ['🦊'.repeat(64)]: { kind: 'more' } }, true],
   ['a name of 65', { ['x'.repeat(65)]: { kind: 'more' } }, false],
+  ['half a character', { 'a\ud83d': { kind: 'more' } }, false],
   ['no name', { '': { kind: 'more' } }, false],
   ['20 waits', Object.fromEntries(Array.from({ length: 20 }, (_, i) => [i, sleep])), true],
   ['21 waits', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [i, sleep])), false],
