@@ -2,7 +2,7 @@ import { sufficient } from '../authorizer/scopes.ts';
 import type { DeliveryError, DeliveryMessage, EventsStore, Subscription } from '../events/ports.ts';
 import { type Answer, errorOf, type SignedPost } from '../events/post/post.ts';
 import { errorFacts, logEvent } from '../tasks/log.ts';
-import { type Hold, heldFor, isTooOld, retryAfter } from './retry.ts';
+import { type Hold, heldFor, isTooOld, restAfter, retryAfter } from './retry.ts';
 
 /** The outside of delivery. Tests replace single members. */
 export interface DeliveryContext {
@@ -64,11 +64,12 @@ export async function deliver(
   // The token of the last subscribe does not allow the tool of this task any more.
   if (!sufficient(occurrence.scopes, subscription.scopes ?? [])) return goOn(givenUp);
   const happenedAt = Date.parse(String(occurrence.body.timestamp));
-  const held = await heldUntilQuiet();
+  const held = Math.max(await heldUntilQuiet(), (subscription.slowUntil ?? 0) - now());
   if (held > 0) return { again: held };
 
   const { url, secrets } = subscription;
   const body = JSON.stringify(occurrence.body);
+  const begun = now();
   const answer = await post({ url, secrets, webhookId: eventId, subscriptionId, body });
   const error = errorOf(answer);
   const at = now();
@@ -81,7 +82,8 @@ export async function deliver(
   };
   if (error === undefined) {
     measure({ ...facts, result: 'delivered' });
-    return goOn({ position });
+    const rest = restAfter(at - begun);
+    return goOn({ position, ...(rest > 0 && { slowUntil: at + rest }) });
   }
   if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
     measure({ ...facts, result: 'given_up' });

@@ -17,6 +17,12 @@ export function retryAfter({ failedSince }: Pick<Subscription, 'failedSince'>, n
   return Math.min(RETRY.max, Math.max(RETRY.min, 2 * (now - (failedSince ?? now))));
 }
 
+/**
+ * For how long a receiver rests that took an event within this time, in ms. Of all posts at once, slow receivers then take a quarter of
+ * the places that they would take.
+ */
+export const restAfter = (took: number): number => (took < SECOND ? 0 : 3 * took);
+
 export const isTooOld = (sentAt: number, now: number): boolean => now >= sentAt + GIVE_UP;
 
 /** For how long to hold events of an owner who is busy, in ms. */

@@ -49,6 +49,8 @@ export interface Subscription {
   readonly failedSince?: number;
   readonly lastError?: DeliveryError;
   readonly lastDeliveryAt?: number;
+  /** Its receiver took long over the last event, and gets no other one before this time. */
+  readonly slowUntil?: number;
   /** The position of the last event that was delivered or given up. A message of this or an earlier one is a repeat. */
   readonly deliveredTo: string;
 }
@@ -74,7 +76,10 @@ export interface EventsStore {
    * rejects, the message of this event has to come again. A subscription that was ended meanwhile stays ended, and one that was
    * begun again knows nothing of it.
    */
-  delivered(to: Begun, at: { readonly position: string; readonly givenUp?: true }): Promise<void>;
+  delivered(
+    to: Begun,
+    at: { readonly position: string; readonly givenUp?: true; readonly slowUntil?: number },
+  ): Promise<void>;
   /** Notes a failed attempt, on the same terms. */
   failed(to: Begun, error: DeliveryError, at: number): Promise<void>;
   /** When the owner last sent a request. Undefined: not for an hour at least. */

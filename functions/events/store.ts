@@ -21,8 +21,9 @@ export function eventsStore(context: ChainContext): EventsStore {
       if (entry?.event === undefined) return undefined;
       return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
-    async delivered({ ownerKey, ...to }, { position, givenUp }) {
-      await goOn(ownerKey, await items.delivered(ownerKey, to, position, givenUp ? undefined : now()));
+    async delivered({ ownerKey, ...to }, { position, givenUp, slowUntil }) {
+      const taken = givenUp ? undefined : { at: now(), slowUntil };
+      await goOn(ownerKey, await items.delivered(ownerKey, to, position, taken));
     },
     failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),
     lastRequest: (ownerKey) => items.seen(ownerKey),
@@ -38,7 +39,7 @@ export function eventsStore(context: ChainContext): EventsStore {
 
 function subscriptionOf(ownerKey: string, stored: NewSubscription, now: number): Subscription {
   const { id, createdAt, name, url, secrets, secretUntil = 0, refreshBefore, scopes, deliveredTo } = stored;
-  const { arguments: args, failedSince, lastError, lastDeliveryAt } = stored;
+  const { arguments: args, failedSince, lastError, lastDeliveryAt, slowUntil } = stored;
   return {
     id,
     createdAt,
@@ -50,6 +51,7 @@ function subscriptionOf(ownerKey: string, stored: NewSubscription, now: number):
     scopes,
     deliveredTo,
     secrets: secretUntil > now ? secrets : secrets.slice(0, 1),
+    ...(slowUntil !== undefined && { slowUntil }),
     ...(failedSince !== undefined && { failedSince }),
     ...(lastError !== undefined && { lastError: lastError as DeliveryError }),
     ...(lastDeliveryAt !== undefined && { lastDeliveryAt }),

@@ -233,3 +233,28 @@ test('no request for an event that was delivered before, or that the token may n
   expect(await receive(message(2))).toEqual([true]);
   expect(posts).toHaveLength(1);
 });
+
+test.each([
+  [999, undefined],
+  [1_000, 3_000],
+  [9_000, 27_000],
+])('a receiver that took an event within %i ms gets the next one %s ms later', async (took, rest) => {
+  const rests: (number | undefined)[] = [];
+  const made = createDelivery({
+    ...unheld,
+    post: async () => {
+      made.state.now += took;
+      return { status: 204, body: '' };
+    },
+  });
+  made.context.store.delivered = async (_to, { slowUntil }) => void rests.push(slowUntil);
+  expect(await made.receive()).toEqual([true]);
+  const until = rest === undefined ? undefined : made.state.now + rest;
+  expect(rests).toEqual([until]);
+  if (until === undefined) return;
+  made.state.subscription = { ...subscription, slowUntil: until };
+  expect(await made.receive()).toEqual([false]);
+  expect(made.hidden).toEqual([Math.ceil((rest ?? 0) / 1_000)]);
+  made.state.now = until;
+  expect(await made.receive()).toEqual([true]);
+});

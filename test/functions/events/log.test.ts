@@ -134,6 +134,18 @@ test('the watermark of a subscription only moves forward; a delivery that works 
   expect(now).not.toHaveProperty('failedSince');
 });
 
+test('a delivery that took long is noted until one that did not', async () => {
+  const { store, subscribe } = eventsInMemory();
+  await subscribe('sub');
+  const slowUntil = async () => (await store.subscription(OWNER, 'sub'))?.slowUntil;
+  await store.delivered(SUB, { position: positionText(START + 7), slowUntil: START + 9_000 });
+  expect(await slowUntil()).toBe(START + 9_000);
+  await store.delivered(SUB, { position: positionText(START + 8), givenUp: true });
+  expect(await slowUntil()).toBe(START + 9_000);
+  await store.delivered(SUB, { position: positionText(START + 9) });
+  expect(await slowUntil()).toBeUndefined();
+});
+
 test('a subscription is gone for delivery once it may not be sent to', async () => {
   const { store, subscribe, clock } = eventsInMemory();
   const { refreshBefore } = await subscribe('sub');

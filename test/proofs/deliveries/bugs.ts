@@ -51,9 +51,9 @@ export const bugs = {
     kind: 'lost',
     items: (real) => ({
       ...real,
-      async delivered(owner, { id, createdAt }, position, at) {
+      async delivered(owner, { id, createdAt }, position, taken) {
         const now = (await real.subscription(owner, id))?.createdAt ?? createdAt;
-        return real.delivered(owner, { id, createdAt: now }, position, at);
+        return real.delivered(owner, { id, createdAt: now }, position, taken);
       },
     }),
   },

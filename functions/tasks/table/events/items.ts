@@ -10,6 +10,7 @@ import type {
   MatchedSubscription,
   NewSubscription,
   StoredSubscription,
+  Taken,
 } from './subscription.ts';
 
 /**
@@ -50,8 +51,8 @@ export interface EventItems {
   start(owner: string, to: Begun, from: FirstEvents): Promise<StoredSubscription | undefined>;
   /** Moves `lastMatched`: the entry at `last` is for it, and the first one after `from`, too. A repeat has the same `from`. */
   match(owner: string, to: MatchedSubscription, its: Matched): Promise<StoredSubscription | undefined>;
-  /** Moves `deliveredTo`. @param at when it was delivered; undefined: it was not */
-  delivered(owner: string, to: Begun, position: string, at?: number): Promise<StoredSubscription | undefined>;
+  /** Moves `deliveredTo`. @param taken undefined: it was not delivered */
+  delivered(owner: string, to: Begun, position: string, taken?: Taken): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
   /** A repeat is the same item. */
   putNew(owner: string, event: NewEvent, expiresAt: number): Promise<void>;
@@ -193,10 +194,16 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const values = { last, ...(!isRepeat && { from }) };
       return move(owner, to, values, '#lastMatched < :last', `SET ${before}#lastMatched = :last`);
     },
-    delivered(owner, to, position, at) {
-      const taken = at === undefined ? '' : ', #lastDeliveryAt = :at REMOVE #failedSince, #lastError';
-      const values = { position, ...(at !== undefined && { at }) };
-      return move(owner, to, values, '#deliveredTo < :position', `SET #deliveredTo = :position${taken}`);
+    delivered(owner, to, position, taken) {
+      const { at, slowUntil } = taken ?? {};
+      const values = { position, ...(at !== undefined && { at }), ...(slowUntil !== undefined && { slowUntil }) };
+      const slow =
+        slowUntil === undefined
+          ? { set: '', remove: ', #slowUntil' }
+          : { set: ', #slowUntil = :slowUntil', remove: '' };
+      const its = `, #lastDeliveryAt = :at${slow.set} REMOVE #failedSince, #lastError${slow.remove}`;
+      const set = `SET #deliveredTo = :position${taken === undefined ? '' : its}`;
+      return move(owner, to, values, '#deliveredTo < :position', set);
     },
     async failed(owner, { id, createdAt }, error, at) {
       const set = 'SET #lastError = :error, #triedAt = :at, #failedSince = if_not_exists(#failedSince, :at)';

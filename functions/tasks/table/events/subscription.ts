@@ -43,6 +43,8 @@ export interface StoredSubscription extends MatchedSubscription {
   readonly failedSince?: number | undefined;
   readonly lastError?: string | undefined;
   readonly lastDeliveryAt?: number | undefined;
+  /** Its receiver was slow: the next event waits until then. */
+  readonly slowUntil?: number | undefined;
   /** When the last attempt failed, or a message was sent because there was none. */
   readonly triedAt?: number | undefined;
   /** In seconds since the epoch. */
@@ -50,6 +52,12 @@ export interface StoredSubscription extends MatchedSubscription {
 }
 
 export type NewSubscription = StoredSubscription & { readonly url: string };
+
+/** How a receiver took an event. */
+export interface Taken {
+  readonly at: number;
+  readonly slowUntil?: number | undefined;
+}
 
 export type FirstEvents = Required<
   Pick<StoredSubscription, 'started' | 'startEvent' | 'since' | 'truncated' | 'deliveredTo' | 'lastMatched'>
