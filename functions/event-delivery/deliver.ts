@@ -44,14 +44,15 @@ export async function deliver(
   sentAt: number,
   { store, post, hold, now, measure }: DeliveryContext,
 ): Promise<Verdict> {
-  const { ownerKey, subscriptionId, eventId, position } = message;
+  const { ownerKey, subscriptionId, eventId, position, read, notBefore = 0 } = message;
+  if (notBefore > now()) return { again: notBefore - now() };
   const [subscription, occurrence] = await Promise.all([
     store.subscription(ownerKey, subscriptionId),
     store.occurrence(ownerKey, position),
   ]);
   if (subscription === undefined || !isFor(subscription, message, now())) return 'done';
   const goOn = async (at: Parameters<typeof store.delivered>[1]): Promise<Verdict> => {
-    await store.delivered(subscription, at);
+    await store.delivered(subscription, at, read);
     return 'done';
   };
   const givenUp = { position, givenUp: true } as const;

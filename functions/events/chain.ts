@@ -15,8 +15,10 @@ export interface Chain {
   /**
    * Sends the message for the next event of a subscription, if it waits for one. A second copy of a message does no harm: the
    * queue leaves it out, or it is done at once.
+   *
+   * @param read the entries that earlier messages have read to find events of it, since the last pause
    */
-  goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void>;
+  goOn(owner: string, subscription: StoredSubscription | undefined, read?: number): Promise<void>;
   /** The same, if there was no sign of a message for an hour: one that SQS has lost would be the last. */
   revive(owner: string, subscription: StoredSubscription): Promise<void>;
   /** In order, up to 500. The entries at the end of the log may have their positions only. */
@@ -42,24 +44,36 @@ export class LogBusy extends Unavailable {
 }
 
 /** Entries of the log that are read to find the next one, which mostly is near: then twice as many each time. */
-const FIRST = 10;
+const PAGE = { first: 10, most: 100 };
+/**
+ * After so many entries, a search rests: subscriptions that want few of the events of a long log would use up the reads of a partition of
+ * DynamoDB, which holds items of other owners, too. So all subscriptions of an owner read 2,250 units a second at most.
+ */
+const SEARCH = { entries: 200, rest: 1_000 };
 export const MOST = 500;
 /** Longer than two attempts are apart, and a hold. */
 export const SILENT = 3_600_000;
 
 export function chain({ items, send, now }: ChainContext): Chain {
-  async function goOn(owner: string, subscription: StoredSubscription | undefined): Promise<void> {
+  async function goOn(owner: string, subscription: StoredSubscription | undefined, before = 0): Promise<void> {
     let one = subscription;
     let after = Number(one?.deliveredTo);
-    for (let most = FIRST; one !== undefined && isBehind(one); most = Math.min(2 * most, MOST)) {
+    let read = before;
+    for (let most = PAGE.first; one !== undefined && isBehind(one); most = Math.min(2 * most, PAGE.most)) {
       const page = await entriesAfter(owner, after, most);
       const next = nextOf(page, one);
-      if (next !== undefined) return sendAll([deliveryMessage(owner, one, next.eventId, next.position)]);
+      // Mostly the first page has it: that is free.
+      if (most > PAGE.first) read += page.length;
+      const rests = read >= SEARCH.entries;
+      const search = rests ? { notBefore: now() + SEARCH.rest } : { ...(read > 0 && { read }) };
+      if (next !== undefined) return sendAll([deliveryMessage(owner, one, next.eventId, next.position, search)]);
       after = page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER;
       const isEnd = positionText(after) >= one.lastMatched;
-      if (!isEnd && most < MOST) continue;
-      // None of these is for it any more, since its token lost scopes, or they have expired.
-      one = await items.delivered(owner, one, isEnd ? one.lastMatched : positionText(after), undefined);
+      if (!isEnd && !rests) continue;
+      // None of these is for it, or not any more, since its token lost scopes, or they have expired.
+      const to = isEnd ? one.lastMatched : positionText(after);
+      one = await items.delivered(owner, one, to);
+      if (rests && one !== undefined && isBehind(one)) return sendAll([deliveryMessage(owner, one, '', to, search)]);
       after = Number(one?.deliveredTo);
     }
   }

@@ -18,8 +18,9 @@ export function deliveryMessage(
   { id: subscriptionId, createdAt }: Pick<StoredSubscription, 'id' | 'createdAt'>,
   eventId: string,
   position: string,
+  search: Pick<DeliveryMessage, 'read' | 'notBefore'> = {},
 ): FifoMessage {
-  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position };
+  const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position, ...search };
   return { group: subscriptionId, id: hash(subscriptionId, createdAt, position), body: JSON.stringify(message) };
 }
 

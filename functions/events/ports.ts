@@ -11,8 +11,12 @@ export interface DeliveryMessage {
   /** When the subscription began. One that begins again has the same id, and gets again what it asks for. */
   readonly createdAt: number;
   readonly eventId: string;
-  /** Where the event is in the log of its owner. */
+  /** Where the event is in the log of its owner. If its subscription has got all up to there, the message goes on from there. */
   readonly position: string;
+  /** How many entries were read since the last pause to find it. @default 0 */
+  readonly read?: number;
+  /** Not before this time. @default at once */
+  readonly notBefore?: number;
 }
 
 /** The body of a message that says that a log has new events. Its group is their owner. */
@@ -75,10 +79,13 @@ export interface EventsStore {
    * Notes that the event at `position`, and all before it, were delivered or given up, and sends the message for the next one. If it
    * rejects, the message of this event has to come again. A subscription that was ended meanwhile stays ended, and one that was
    * begun again knows nothing of it.
+   *
+   * @param read of the message
    */
   delivered(
     to: Begun,
     at: { readonly position: string; readonly givenUp?: true; readonly slowUntil?: number },
+    read?: number,
   ): Promise<void>;
   /** Notes a failed attempt, on the same terms. */
   failed(to: Begun, error: DeliveryError, at: number): Promise<void>;

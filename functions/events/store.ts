@@ -21,9 +21,9 @@ export function eventsStore(context: ChainContext): EventsStore {
       if (entry?.event === undefined) return undefined;
       return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
-    async delivered({ ownerKey, ...to }, { position, givenUp, slowUntil }) {
+    async delivered({ ownerKey, ...to }, { position, givenUp, slowUntil }, read) {
       const taken = givenUp ? undefined : { at: now(), slowUntil };
-      await goOn(ownerKey, await items.delivered(ownerKey, to, position, taken));
+      await goOn(ownerKey, await items.delivered(ownerKey, to, position, taken), read);
     },
     failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),
     lastRequest: (ownerKey) => items.seen(ownerKey),

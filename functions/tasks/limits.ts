@@ -74,8 +74,8 @@ export const limits = {
   /** Read units of the first read of `subscriptions/listen`: of all records, and of as many reports as there is room for. */
   listenUnits: 108,
   /**
-   * Read units a second of one stream after its first read. With `maxStreams` of them, and 12 new ones a second, an owner
-   * stays below 3,000 units a second: what a partition of a table gives.
+   * Read units a second of one stream after its first read. With `maxStreams` of them, and 12 new ones a second, which six
+   * containers allow, an owner stays below 3,000 units a second: what a partition of a table gives.
    */
   streamUnits: 8,
   /** Bytes of tasks that one `subscriptions/listen` sends, or fetches from S3. Then it ends, and tasks/get has the rest. */
@@ -197,6 +197,8 @@ export const limits = {
     poll: 50,
     /** When a client is asked to poll again. */
     nextPoll: 5 * SECOND,
+    /** Bytes of the scopes of a token that a subscription keeps as they are. */
+    scopes: 256,
     /** Bytes of a callback's URL. */
     url: 2_000,
     /** How often a container notes the last request of an owner, and of how many owners it knows that. */

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import { sufficient } from '../../authorizer/scopes.ts';
 import type { Filter } from '../../events/match.ts';
 import { EVENT_NAMES, type EventName } from '../../events/ports.ts';
 import type { Facts } from '../../tasks/audit.ts';
 import { InsufficientScope, InvalidParams } from '../../tasks/errors.ts';
 import { listPartition } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
 import { has, isNumber, isObject, isString, oneOf } from '../../tasks/shape.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { hasScopes } from '../identity/tool-scopes.ts';
@@ -41,7 +43,14 @@ export function askedOf(call: Call, server: ServerContext): Asked {
   const other = Object.keys(args).find((arg) => !Object.hasOwn(known, arg));
   if (other !== undefined) throw new InvalidParams(`arguments has no '${other.slice(0, 100)}': see events/list`);
   if (!has({}, known)(args)) throw new InvalidParams('arguments do not fit the inputSchema of events/list');
-  return asked;
+  return { ...asked, scopes: keptOf(asked.scopes, server) };
+}
+
+/** Each event writes the whole subscription, so it keeps of many scopes those that tools need. */
+function keptOf(scopes: readonly string[], { manifest }: ServerContext): readonly string[] {
+  if (Buffer.byteLength(scopes.join()) <= limits.mcpEvents.scopes) return scopes;
+  const needed = manifest.tools.flatMap((tool) => tool.scopes ?? []);
+  return scopes.filter((scope) => needed.some((one) => sufficient([one], [scope])));
 }
 
 /** Throws if the caller may not see the tool or the task of the arguments. */

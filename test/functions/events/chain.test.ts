@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { deliver } from '../../../functions/event-delivery/deliver.ts';
+import type { DeliveryMessage } from '../../../functions/events/ports.ts';
+import { eventsStore } from '../../../functions/events/store.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { positionText } from '../../../functions/tasks/table/events/log.ts';
 import { createRandom } from '../../../local/testing.ts';
@@ -153,4 +156,43 @@ test('a refresh whose message SQS refuses is no reason for the next one to wait'
   await expect(refresh()).rejects.toMatchObject({ name: 'LogBusy' });
   await refresh();
   expect(queue.sent).toHaveLength(1);
+});
+
+test('a search for an event that is far behind others rests after 250 of them', async () => {
+  const { writer, subscribe, items, queue, context, clock, store } = eventsInMemory();
+  await subscribe('sub', { arguments: { tool: 'rare' } });
+  const most = 600;
+  const rare = (n: number) => event(n, n === 1 || n === most ? { tool: 'rare' } : {});
+  for (let n = 1; n <= most; n += 20) {
+    await writer().append(OWNER, ...Array.from({ length: 20 }, (_, index) => rare(n + index)));
+  }
+  let read = 0;
+  const { entries } = items;
+  items.entries = async (...given) => {
+    const page = await entries(...given);
+    read += page.length;
+    return page;
+  };
+  const counted = eventsStore({ ...context, items });
+  const posts: string[] = [];
+  const reads: number[] = [];
+  const post = async ({ webhookId }: { readonly webhookId: string }) => {
+    posts.push(webhookId);
+    return { status: 204, body: '' };
+  };
+  const its = { store: counted, post, hold: undefined, now: () => clock.now, measure: () => {} };
+  for (let n = 0; n < queue.sent.length; n++) {
+    const message = JSON.parse(queue.sent[n]?.body ?? '') as DeliveryMessage;
+    const verdict = await deliver(message, clock.now, its);
+    if (verdict !== 'done') {
+      expect(verdict).toEqual({ again: 1_000 });
+      clock.now += 1_000;
+      expect(await deliver(message, clock.now, its)).toBe('done');
+    }
+    reads.push(read);
+    read = 0;
+  }
+  expect(posts).toEqual(ids(1, most));
+  expect(Math.max(...reads)).toBe(250);
+  expect(await store.subscription(OWNER, 'sub')).toMatchObject({ deliveredTo: positionText(START + 1 + most) });
 });
