@@ -86,8 +86,6 @@ async function streamOfSession(eventId: string | undefined, sender: Sender, serv
   const message: RpcRequest = { kind: 'request', id: '', method: 'GET', params: {} };
   const call = callOf(message, session?.version ?? '', sender);
   if (!offersSessionStream(call, server) || !acceptsStream(request)) return notOffered();
-  // Before any read: a client could come back with one event id again and again.
-  server.pollLimit.countList(call.principal, call.session);
   const { expires = 0 } = session ?? {};
   const fresh = { seen: [], activeAt: expires * 1_000 - limits.session, resumed: false };
   const cursor = eventId === undefined ? fresh : await openCursor(call, eventId, server);

@@ -31,9 +31,10 @@ export const SORT_KEYS = {
   slots: '#slots#',
   full: '#slots-full',
   session: '#session',
-  /** These two are in the partition of an owner's counts. */
+  /** These three are in the partition of an owner's counts. */
   streams: '#streams',
   refused: '#refused',
+  lists: '#lists',
   /** Names the task that a link's place belongs to. Has its own partition. */
   task: '#task',
   /** These three are in the partition of an owner's subscriptions. With the id of the subscription behind it. */

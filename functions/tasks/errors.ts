@@ -154,9 +154,9 @@ export class TooManyPolls extends McpError {
 
 /** HTTP 429 in both revisions (C-37, E-29). */
 export class TooManyLists extends McpError {
-  constructor(perSecond: number) {
-    const message = `This caller lists or listens too often: wait 1 s, then send ${perSecond} of these requests a second`;
-    super(-32600, message, { httpStatus: 429, retryAfter: 1 });
+  constructor(retryAfter: number) {
+    const message = `This caller lists or listens too often: wait ${retryAfter} s`;
+    super(-32600, message, { httpStatus: 429, retryAfter });
   }
 }
 

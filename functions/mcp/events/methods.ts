@@ -56,7 +56,7 @@ const poll =
   (events: EventsContext): Method =>
   async (call, server) => {
     const asked = askedOf(call, server);
-    server.pollLimit.countList(call.principal);
+    await server.pollLimit.countList(call.principal, server);
     const { maxEvents = limits.mcpEvents.poll } = call.params;
     if (typeof maxEvents !== 'number' || !(maxEvents >= 1)) throw new InvalidParams('maxEvents must be 1 or more');
     const cursor = cursorIn(call);

@@ -53,7 +53,7 @@ export const subscribe =
   (events: EventsContext): Method =>
   async (call, server) => {
     const asked = askedOf(call, server);
-    server.pollLimit.countList(call.principal);
+    await server.pollLimit.countList(call.principal, server);
     const wanted = wantedOf(call, server.now(), events);
     await authorized(asked, call, server);
     const id = subscriptionId(asked, wanted.url);

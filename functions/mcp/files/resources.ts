@@ -12,7 +12,7 @@ import { resource, resourceContents } from '../wire/resources.ts';
 /** Both revisions: the files of the tasks that this token may see; the newest task comes first. Cursors are signed (A-24). */
 export const resourcesList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
-  server.pollLimit.countList(principal);
+  await server.pollLimit.countList(principal, server);
   // Each of its tasks has another owner.
   if (owner === undefined) return wire.result({ resources: [], ...wire.uncached });
   const purpose = `files:${owner}`;

@@ -10,7 +10,7 @@ export const loggingSetLevel: Method = async ({ params, principal, session }, se
   if (level === undefined) throw new InvalidParams(`level must be one of ${LOG_LEVELS.join(', ')}`);
   if (session === undefined) throw new InvalidParams('logging/setLevel needs the MCP-Session-Id that initialize gave');
   // Before any read: it may write all notes of the session.
-  server.pollLimit.countList(principal, session);
+  await server.pollLimit.countList(principal, server);
   const change = (notes: SessionNotes) => (notes.logLevel === level ? undefined : { ...notes, logLevel: level });
   await server.store.updateSession(sessionPartition(session), change, sessionExpires(server));
   return {};

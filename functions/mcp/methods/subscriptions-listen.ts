@@ -29,7 +29,7 @@ export const subscriptionsListen: Method<ModernCall> = async (call, server) => {
     }
   }
   // Before any read: a stream too many must cost nothing. One that ends at once is open for no time.
-  server.pollLimit.countList(call.principal);
+  await server.pollLimit.countList(call.principal, server);
   const close = await openStream(call.principal, server);
   if (close === undefined) throw new TooManyStreams(server.manifest.maxStreams);
   try {

@@ -61,7 +61,7 @@ export async function cancelRequest(
   const owner = listPartition(principal);
   if (session === undefined || owner === undefined || requestId === undefined) return;
   // It reads as many tasks as a list does.
-  server.pollLimit.countList(principal);
+  await server.pollLimit.countList(principal, server);
   const name = requestName(session.key, requestId);
   const { tasks } = await server.store.list(owner, limits.listPage);
   const found = tasks.find(({ call }) => call === name);

@@ -9,9 +9,8 @@ import { view, visible } from '../read/read.ts';
 /** 2025-11-25 only: what this token may see, newest first, consistent (C-23). Cursors are signed (C-24). */
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
-  const { pollLimit } = server;
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
-  pollLimit.countList(principal);
+  await server.pollLimit.countList(principal, server);
   const purpose = `cursor:${owner}`;
   const after = await openCursor({ params }, { purpose, owner }, server);
   const readAt = server.now();

@@ -2,9 +2,15 @@ import { setBounded } from '../../tasks/bounded-map.ts';
 import { TooManyLists, TooManyPolls } from '../../tasks/errors.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
+import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskKey } from '../../tasks/record.ts';
+import type { StreamCountStore } from '../../tasks/table/stream-count.ts';
+import { isOutage } from '../protocol/aws-outage.ts';
 
-/** Stops a client that polls or lists in a loop, by container (E-29). One that respects the poll interval never meets it. */
+/**
+ * Stops a client that polls or lists in a loop (E-29). One that respects the poll interval never meets it. Each container counts polls
+ * by itself, and all together count lists: the lists of an owner read one partition.
+ */
 export interface PollLimit {
   /**
    * Counts a poll of a task that `setInterval` knows. Others are not counted: a client could make up more ids than are
@@ -16,12 +22,10 @@ export interface PollLimit {
   /** Counts a request that is not a poll, but may show a result. Throws TooManyPolls. */
   countShown(key: TaskKey): void;
   /**
-   * Counts a request that reads many tasks. Call it before any read. Anonymous callers without a session cannot be
-   * distinguished, so they share one count. Throws TooManyLists.
-   *
-   * @param session whose stream it opens: each session of a caller reads its questions by itself
+   * Counts a request that reads many tasks. Call it before any read. A container counts by itself anonymous callers without a session,
+   * which cannot be distinguished, and all callers in an outage. Throws TooManyLists.
    */
-  countList(principal: Principal, session?: string): void;
+  countList(principal: Principal, server: { readonly store: StreamCountStore }): Promise<void>;
 }
 
 interface Counter {
@@ -31,10 +35,19 @@ interface Counter {
   interval: number;
 }
 
+interface Lister extends Counter {
+  /** When the next request is served without a count in the table, in ms since the epoch. */
+  freeAt: number;
+  /** The window in which all others are refused, at no cost. */
+  refusedIn: number;
+}
+
+const SECOND = 1_000;
+
 export function pollLimit(now: () => number): PollLimit {
-  const { polls, lists } = limits;
+  const { polls, lists, uncountedLists } = limits;
   const tasks = new Map<string, Counter>();
-  const owners = new Map<string, Counter>();
+  const listers = new Map<string, Lister>();
   const nameOf = ({ owner, taskId }: TaskKey): string => `${owner} ${taskId}`;
 
   /** Whether one more request is served. */
@@ -69,11 +82,35 @@ export function pollLimit(now: () => number): PollLimit {
       count(key);
       setInterval(key, limits.pollInterval.min);
     },
-    countList(principal, session = '') {
-      const owner = `${listPartition(principal) ?? ''} ${session}`;
-      const counter = owners.get(owner) ?? { left: lists.burst, at: now(), interval: 1_000 };
-      setBounded(owners, owner, counter, lists.owners);
-      if (!take(counter, lists)) throw new TooManyLists(lists.perInterval);
+    async countList(principal, { store }) {
+      const owner = listPartition(principal);
+      const fresh = { left: uncountedLists.burst, at: now(), interval: SECOND, freeAt: 0, refusedIn: -1 };
+      const lister = listers.get(owner ?? '') ?? fresh;
+      setBounded(listers, owner ?? '', lister, lists.owners);
+      if (owner !== undefined && now() >= lister.freeAt) {
+        lister.freeAt = now() + lists.free;
+        return;
+      }
+      const window = Math.floor(now() / lists.window);
+      const isRefused = window === lister.refusedIn;
+      const served = isRefused ? false : owner && (await countedList(owner, store));
+      if (served === undefined) {
+        if (!take(lister, uncountedLists)) throw new TooManyLists(1);
+      } else if (!served) {
+        lister.refusedIn = window;
+        throw new TooManyLists(Math.ceil(((window + 1) * lists.window - now()) / SECOND));
+      }
     },
   };
+
+  /** Whether it is served; undefined in an outage. */
+  async function countedList(owner: string, store: StreamCountStore): Promise<boolean | undefined> {
+    try {
+      return await store.countList(owner, lists.most, now(), lists.window);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      logUnexpected(error, 'list count');
+      return undefined;
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { TooManyLists } from '../../tasks/errors.ts';
 import { bindingOf, sessionPartition, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -80,7 +81,10 @@ export async function openCursor(
   return { activeAt: Number.parseInt(activeAt, 36), seen: seen.match(MARKS) ?? [], resumed: true };
 }
 
-/** In an outage it ends, or only says when to come back: the client resumes with its last event id. */
+/**
+ * In an outage it ends, or only says when to come back: the client resumes with its last event id. It says the same to a client that
+ * comes too often, as after an HTTP error some clients, e.g. the TypeScript SDK, never open the stream again.
+ */
 export async function* sessionStream(
   start: SessionCursor,
   call: SessionCall,
@@ -88,6 +92,7 @@ export async function* sessionStream(
 ): AsyncGenerator<string> {
   let begun = false;
   try {
+    await server.pollLimit.countList(call.principal, server);
     for await (const frame of sessionFrames(start, call, server)) {
       begun = true;
       yield frame;
@@ -96,7 +101,9 @@ export async function* sessionStream(
     logUnexpected(error, 'session stream');
     if (begun) return;
     const id = await sealCursor(call, start, streamName(), server).catch(() => undefined);
-    yield id === undefined ? KEEP_ALIVE : primingFrame(id, retryAfter(server.now() - start.activeAt));
+    const wait = error instanceof TooManyLists ? 1_000 * (error.retryAfter ?? 0) : 0;
+    const retry = Math.max(wait, retryAfter(server.now() - start.activeAt));
+    yield id === undefined ? KEEP_ALIVE : primingFrame(id, retry);
   }
 }
 

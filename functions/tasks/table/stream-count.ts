@@ -3,7 +3,8 @@ import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * Bounds how many requests of an owner wait at once, in all containers, and how many of its calls are stored as refused.
+ * Bounds how many requests of an owner wait at once, how many of its calls are stored as refused, and how many lists it sends, in all
+ * containers.
  * One small item per owner and kind counts them by the window of time in which they began. A window is as long as a
  * request may wait, so requests from before the last window are over, even if their end was not counted. A retry of a
  * write that had succeeded counts twice until then.
@@ -19,6 +20,8 @@ export interface StreamCountStore {
   closeStream(stream: CountedStream): Promise<void>;
   /** Counts a refused call. False when `most` were counted `within` the last ms. Costs the same as openStream. */
   countRefused(owner: string, most: number, now: number, within: number): Promise<boolean>;
+  /** The same for a request that reads many tasks. */
+  countList(owner: string, most: number, now: number, within: number): Promise<boolean>;
 }
 
 export interface CountedStream {
@@ -35,10 +38,12 @@ const countOf = (window: number): string => `n${window}`;
 export function streamCountStore(db: DynamoDb, table: string): StreamCountStore {
   const streams = countByWindow(db, table, SORT_KEYS.streams);
   const refused = countByWindow(db, table, SORT_KEYS.refused);
+  const lists = countByWindow(db, table, SORT_KEYS.lists);
   return {
     openStream: streams.open,
     closeStream: streams.close,
     countRefused: async (...call) => (await refused.open(...call)) !== undefined,
+    countList: async (...call) => (await lists.open(...call)) !== undefined,
   };
 }
 
@@ -59,14 +64,14 @@ function countByWindow(db: DynamoDb, table: string, sortKey: string) {
     return (await ifConditionHolds(db.update(update))) !== undefined;
   }
 
-  /** Begins a window with its first stream. Streams of the last window may still be open. */
+  /** Begins a window with its first stream. Streams of the `last` window may still be open. */
   async function begin(
     { owner, window }: CountedStream,
     before: Readonly<Record<string, unknown>> | undefined,
+    last: number | undefined,
     most: number,
     longest: number,
   ): Promise<boolean> {
-    const last = before === undefined || window - Number(before.window) > longest ? undefined : Number(before.window);
     const counts = Object.keys(before ?? {}).filter((name) => /^n\d+$/.test(name));
     const old = counts.filter((name) => last === undefined || name !== countOf(last));
     const update: UpdateInput = {
@@ -106,7 +111,11 @@ function countByWindow(db: DynamoDb, table: string, sortKey: string) {
         if (stream.window === Item?.window) {
           if (Item.held >= most) return undefined;
           if (await add(stream, most)) return stream;
-        } else if (await begin(stream, Item, most, longest)) return stream;
+        } else {
+          const last = Item !== undefined && stream.window - Item.window <= longest ? Item.window : undefined;
+          if (last !== undefined && Item?.[countOf(last)] >= most) return undefined;
+          if (await begin(stream, Item, last, most, longest)) return stream;
+        }
       }
       return undefined;
     },

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limits } from '../../../functions/tasks/limits.ts';
 import { type Answer, ended, legacySession, modernMessage, openStream, post } from '../../support/clients.ts';
 import { type Units, unitsSince } from './meter.ts';
 import type { UnitsSetup } from './setup.ts';
@@ -185,9 +184,6 @@ export async function measureUnits(setup: UnitsSetup, openTasks: number): Promis
   await row('tasks/list', `a page of ${Math.min(PAGE, openTasks)}`, () => full.request('tasks/list'), done);
 
   // One stream is the most that an owner may hold.
-  // In one window of time: the first request of a new one tries to write.
-  const left = limits.holdCap - (Date.now() % limits.holdCap);
-  if (left < 15_000) await sleep(left);
   const opening = cloud.calls.mark();
   const stream = await ben.listen(open.slice(0, -1));
   const events = stream.events[Symbol.asyncIterator]();

@@ -19,7 +19,8 @@ export async function resourceCosts(cloud: Cloud, logged: () => number): Promise
   };
   for (let n = 1; n < limits.files.page; n++) await stored({ text: 'x' });
   const uri = await stored({ text: '"', times: limits.files.read });
-  await both('resources/list');
+  // A container counts the second one in the table.
+  for (let n = 0; n < 2; n++) await both('resources/list');
   await both('resources/read', { uri });
   await both('resources/templates/list');
   return costs;

@@ -140,23 +140,6 @@ test('a poll of one owner does not count for another', () => {
   expect(() => poll({ owner: 'b', taskId: 't' })).not.toThrow();
 });
 
-test('callers that cannot be distinguished share one count of lists; a verified one has its own', () => {
-  const { countList } = pollLimit(() => 1_700_000_000_000);
-  const anonymous = { kind: 'anonymous' } as const;
-  for (let i = 0; i < limits.lists.burst; i++) countList(anonymous);
-  expect(() => countList(anonymous)).toThrow();
-  expect(() => countList({ kind: 'verified', key: 'ann' })).not.toThrow();
-});
-
-test('each session of a caller has its own count of GETs, beside its lists', () => {
-  const { countList } = pollLimit(() => 1_700_000_000_000);
-  const ann = { kind: 'verified', key: 'ann' } as const;
-  for (let i = 0; i < limits.lists.burst; i++) countList(ann, 'one');
-  expect(() => countList(ann, 'one')).toThrow();
-  expect(() => countList(ann, 'two')).not.toThrow();
-  expect(() => countList(ann)).not.toThrow();
-});
-
 test('what may show a result counts as polls at the least interval, one count for each task', () => {
   let now = 0;
   const limit = pollLimit(() => now);
@@ -170,21 +153,4 @@ test('what may show a result counts as polls at the least interval, one count fo
   now += limits.pollInterval.min;
   for (let i = 0; i < limits.polls.perInterval; i++) limit.countShown(one);
   expect(() => limit.countShown(one)).toThrow('asked for too often');
-});
-
-test('reads of many tasks count for each caller and session; anonymous callers share one', () => {
-  const limit = pollLimit(() => 0);
-  const named = (key: string) => ({ kind: 'verified', key }) as const;
-  const anonymous = { kind: 'anonymous' } as const;
-  const ask: readonly (() => void)[] = [
-    () => limit.countList(named('ann')),
-    () => limit.countList(named('bob')),
-    () => limit.countList(named('ann'), 's'),
-    () => limit.countList(anonymous),
-  ];
-  for (const one of ask) {
-    for (let i = 0; i < limits.lists.burst; i++) one();
-    expect(one).toThrow();
-  }
-  expect(() => limit.countList({ ...anonymous })).toThrow();
 });

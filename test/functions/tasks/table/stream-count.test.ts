@@ -29,6 +29,19 @@ test('a stream too many costs one read, and no write (C-37)', async () => {
   }
 });
 
+test('a stream too many costs no write in the window after it either (C-37)', async () => {
+  const last = T0 - LONGEST;
+  for (const [window, count, writes] of [
+    [last, 2, 1],
+    [last, 3, 0],
+    [last - LONGEST, 3, 1],
+  ] as const) {
+    const { open, inputs } = countOf({ window, held: count, [`n${window}`]: count });
+    expect((await open(3)) !== undefined).toBe(writes === 1);
+    expect([inputs('Get').length, inputs('Update').length]).toEqual([1, writes]);
+  }
+});
+
 test('a stream that others take three times is not opened', async () => {
   for (const [failures, opened] of [
     [2, true],
