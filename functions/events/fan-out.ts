@@ -7,6 +7,7 @@ import { allSent, chain, MOST } from './chain.ts';
 import { eventLog, headExpiry, type LogContext } from './log.ts';
 import { matches } from './match.ts';
 import { deliveryMessage, newEventsMessage } from './messages.ts';
+import { hasNewEvents, newEvents } from './new-events.ts';
 import type { NewEvents } from './ports.ts';
 
 export interface FanOutContext extends LogContext {
@@ -37,20 +38,19 @@ export function fanOut(context: FanOutContext): (message: NewEvents) => Promise<
   return async ({ ownerKey: owner }) => {
     const begun = now();
     for (let from = (await items.fannedOut(owner))?.last ?? 0; ; ) {
-      const fresh = await items.newEvents(owner, together);
-      if (fresh.length > 0) await append(owner, ...fresh.map(({ place: _place, ...entry }) => entry));
+      const fresh = await newEvents(items, owner, together);
+      if (fresh.length > 0) await append(owner, ...fresh.map(({ place: _place, of: _of, ...entry }) => entry));
       const entries = await entriesAfter(owner, from);
       await bring(owner, entries, positionText(from));
       // After a death they come again: the log knows them, and their subscriptions do.
-      await Promise.all(fresh.map(({ place }) => items.deleteNew(owner, place)));
+      await Promise.all(fresh.map(({ place, of }) => items.deleteNew(owner, place, of)));
       const last = entries.at(-1)?.position ?? from;
       const isLate = now() > begun + LONGEST;
       const isAll = fresh.length < together && entries.length < MOST;
       const turn = isLate || isAll ? randomUUID() : undefined;
       await items.noteFannedOut(owner, { last, ...(turn && { turn }) }, headExpiry(context));
       if (turn !== undefined) {
-        if (!isAll || (await items.newEvents(owner, 1)).length > 0)
-          await allSent(sendNews, [newEventsMessage(owner, turn)]);
+        if (!isAll || (await hasNewEvents(items, owner))) await allSent(sendNews, [newEventsMessage(owner, turn)]);
         return;
       }
       from = last;

@@ -217,7 +217,8 @@ function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
 }
 
 function createPublishEvents(env: NodeJS.ProcessEnv, queue: string): PublishEvents {
-  const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 3 }), variable(env, 'TASKS_TABLE'));
+  // All owners wait for these calls, and `publish.ts` knows what to do instead.
+  const items = eventItems(dynamoDb({ requestTimeout: 2_000, attempts: 1 }), variable(env, 'TASKS_TABLE'));
   let send: SendFifo | undefined;
   return eventPublisher({
     items,

@@ -76,6 +76,8 @@ export const EVENTS_PARTITION = 'events#';
 export const LOG_PARTITION = `${EVENTS_PARTITION}log#` as const;
 /** Its events that are not in the log yet, apart: nothing that an owner does may delay the stream of all owners, which writes them. */
 export const NEW_PARTITION = `${EVENTS_PARTITION}new#` as const;
+/** Those that DynamoDB refused there: another key is mostly in another one of its own partitions, which other owners do not use up. */
+export const SECOND_NEW_PARTITION = `${NEW_PARTITION}second#` as const;
 /** What deciders of deliveries read of a subscription: no secret. */
 export const MATCHED = [
   'endpoint',

@@ -70,7 +70,7 @@ test('a match and a delivery cost a write unit each, a fan-out one for all event
   expect(unitsOf('ServerEventsFunction')[0]).toBeLessThanOrEqual(20);
 });
 
-test('an event costs the stream two read units and one write unit', async () => {
+test('a new event costs the stream two read units and a write unit, the fan-out five and two', async () => {
   const mark = cloud().calls.mark();
   await request('tools/call', { name: 'sleep', arguments: { ms: 1 } });
   const isInLog = () =>
@@ -81,6 +81,8 @@ test('an event costs the stream two read units and one write unit', async () => 
       });
   await expect.poll(isInLog).toBe(true);
   expect(unitsOf('ServerTaskEventsFunction', mark)).toEqual([2, 1]);
+  // The fan-out reads how far it is, and two partitions twice, deletes the event and notes how far it is.
+  await expect.poll(() => unitsOf('ServerEventsFunction', mark, 'events#new#')).toEqual([5, 2]);
   // Once for each time that the event is held: a receiver refuses what is signed five minutes ahead of its clock.
   let moved = 0;
   const received = () => {

@@ -33,7 +33,7 @@ test('an event that comes again, as the stream does, has one entry and one messa
 
 test('a writer may die at any step: the repeat, or the next writer, completes it (H-21)', async () => {
   const outcomes = new Set<string>();
-  for (let dieAt = 1; dieAt < 20; dieAt++) {
+  for (let dieAt = 1; dieAt < 24; dieAt++) {
     const { writer, subscribe, got, items } = eventsInMemory();
     await subscribe('sub');
     const died = await writer(dieAt)

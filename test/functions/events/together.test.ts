@@ -92,9 +92,10 @@ test('however many events go into the log together, they cost each subscription 
   );
   // The stream reads the turn, keeps the events, reads the turn and sends a message. That reads the position and the events; gives them
   // their places (head, entry, head, the entries); reads the entries and the subscriptions; writes each of these; sends two batches of
-  // messages; deletes the events; writes the position; and looks for more. They were as many as it takes: the same once more.
+  // messages; deletes the events; writes the position; and looks for more. They were as many as it takes: the same once more. Each look
+  // reads two partitions.
   const once = 1 + together + 2 + 1;
-  expect(steps).toBe(once + 1 + (3 + together) + 2 + 15 + 2 + together + 1 + 1 + 3 + 1);
+  expect(steps).toBe(once + 2 + (3 + together) + 2 + 15 + 2 + together + 1 + 2 + 3 + 2);
   expect(queue.sent).toHaveLength(15);
 });
 

@@ -149,19 +149,36 @@ export const bugs = {
     kind: 'lost',
     items: (real) => ({
       ...real,
-      newEvents: async (owner, most) => (most === 1 ? [] : real.newEvents(owner, most)),
+      newEvents: async (owner, most, of) => (most === 1 ? [] : real.newEvents(owner, most, of)),
     }),
   },
   'new events are deleted before they are in the log': {
     kind: 'lost',
     items: (real) => ({
       ...real,
-      async newEvents(owner, most) {
-        const found = await real.newEvents(owner, most);
-        if (most > 1) for (const { place } of found) await real.deleteNew(owner, place);
+      async newEvents(owner, most, of) {
+        const found = await real.newEvents(owner, most, of);
+        if (most > 1) for (const { place } of found) await real.deleteNew(owner, place, of);
         return found;
       },
     }),
+  },
+  'a message reads the partitions of new events once each': {
+    kind: 'out of order',
+    items: (real, pause) => {
+      let isSecond = false;
+      return {
+        ...real,
+        async newEvents(owner, most, of) {
+          if (most === 1) return real.newEvents(owner, most, of);
+          const isAgain = isSecond && of === 'first';
+          if (of === 'second') await pause();
+          const found = isAgain ? [] : await real.newEvents(owner, most, of);
+          isSecond = of === 'second' && found.length > 0;
+          return found;
+        },
+      };
+    },
   },
   'the log decides by what it read before it noted its entry': {
     kind: 'lost',

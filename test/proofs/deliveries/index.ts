@@ -2,7 +2,7 @@
  * `npm run proof -- deliveries [--schedules 2000] [--seed 1]`: random faults of receivers and senders of events, in
  * memory, with the real handler of the queue. Prints each seed that fails, and exits 1 then.
  *
- * `-- --bugs`: the same with each seeded bug, until it is found, by 600 schedules at most.
+ * `-- --bugs`: the same with each seeded bug, until it is found, by 1,200 schedules at most.
  */
 import { parseArgs } from 'node:util';
 import { type BugName, bugs } from './bugs.ts';
@@ -55,7 +55,7 @@ function repeatedIn(arrivals: readonly { readonly event: string; readonly taken:
 async function findAll(): Promise<boolean> {
   let all = true;
   for (const name of Object.keys(bugs) as BugName[]) {
-    const { found, seed, schedules } = await findBug(name, seedsOf(600));
+    const { found, seed, schedules } = await findBug(name, seedsOf(1_200));
     all &&= found !== undefined;
     console.log(
       `${name}: ${found ? `found by seed ${seed}: ${found.kind}: ${found.what}` : `NOT FOUND in ${schedules}`}`,

@@ -27,6 +27,10 @@ export function violationsOf(outcome: Outcome): Violation[] {
   const { plan, receivers, events, deaths, failures, left } = outcome;
   const found: Violation[] = left > 0 ? [{ kind: 'lost', what: `${left} messages were never done` }] : [];
   if (events.length !== plan.events.length) found.push({ kind: 'lost', what: `the log has ${events.length} events` });
+  for (const its of Map.groupBy(events, ({ taskId }) => taskId).values()) {
+    const order = its.map(({ event }) => event);
+    if (order.join() !== order.toSorted().join()) found.push({ kind: 'out of order', what: order.join() });
+  }
   for (const [index, received] of receivers.entries()) {
     const add: Add = (kind, what) => void found.push({ kind, what: `receiver ${index}: ${what}` });
     judgeLosses(received, events, add, deaths + failures);

@@ -11,7 +11,7 @@ export const MOODS = ['ok', 'slow', 'late', 'silent', 'away', 'busy', 'broken', 
 export type Mood = (typeof MOODS)[number];
 
 export interface PlannedReceiver {
-  /** From so many ms on. After the last one it is well for ever. */
+  /** From so many ms on. After the last one it is well for ever, or slow. */
   readonly moods: readonly { readonly from: number; readonly mood: Mood }[];
   /** Events, by their numbers, that it refuses for good, with this status. */
   readonly refuses: ReadonlyMap<number, 410 | 413>;
@@ -36,6 +36,8 @@ export interface Plan {
   /** The share of steps at which a sender dies, and the share of calls that fail. */
   readonly deaths: number;
   readonly failures: number;
+  /** The share of new events that DynamoDB refuses in the first partition. */
+  readonly busy: number;
 }
 
 export const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random.number() * of.length)] as T;
@@ -54,6 +56,7 @@ export function planOf(seed: number): Plan {
     receivers: Array.from({ length: 1 + upTo(random, 3) }, () => receiver(random, events)),
     deaths: pick(random, [0, 0, 0.01, 0.03, 0.1]),
     failures: pick(random, [0, 0, 0.02, 0.1]),
+    busy: pick(random, [0, 0.5]),
   };
 }
 
@@ -62,7 +65,7 @@ function receiver(random: Random, events: readonly number[]): PlannedReceiver {
   for (let from = 0, left = upTo(random, 5); left > 0; left--) {
     moods.push({ from, mood: pick(random, MOODS) });
     from += 500 + upTo(random, pick(random, [5 * SECOND, 5 * MINUTE, HOUR, 8 * HOUR]));
-    if (left === 1) moods.push({ from, mood: 'ok' });
+    if (left === 1) moods.push({ from, mood: pick(random, ['ok', 'slow']) });
   }
   const refused = random.number() < 0.3 ? [upTo(random, events.length)] : [];
   const ends = random.number() < 0.25;

@@ -49,6 +49,7 @@ export interface Received {
 
 export interface LoggedEvent {
   readonly event: string;
+  readonly taskId: string;
   readonly position: number;
   readonly happenedAt: number;
   /** When it came into the log: its message, if it needs one, is in the queue then. */
@@ -70,6 +71,7 @@ export interface Outcome {
 export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const time = createTime(T0);
   const random = createRandom(`run ${plan.seed}`);
+  const refusals = createRandom(`refusals ${plan.seed}`);
   const calls = createCalls(plan, time, random);
   const engine = memoryEngine(time.now);
   const table = eventItems(engine.dynamoDb, TABLE);
@@ -79,6 +81,10 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
     async putEntry(owner, position, entry, expiresAt) {
       if (!loggedAt.has(position)) loggedAt.set(position, time.now());
       await table.putEntry(owner, position, entry, expiresAt);
+    },
+    async putNew(owner, event, expiresAt, into) {
+      if (into === 'first' && refusals.number() < plan.busy) throw new Error('throttled');
+      await table.putNew(owner, event, expiresAt, into);
     },
   };
   const items = calls.all(bug.items?.(real, () => time.sleep(1 + Math.floor(random.number() * 500))) ?? real);
@@ -122,6 +128,8 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const log = logOf(items, send);
   const publish = eventPublisher({ items, sendNews: send, now: time.now });
 
+  /** Two events of a lane that follow each other are of one task. */
+  const taskOf = (number: number) => `t${number % plan.lanes}/${Math.floor(number / plan.lanes / 2)}`;
   /** Each lane is a shard of the stream: it tells of its ends in their order, each until that worked, and those that wait together. */
   async function tell(lane: number): Promise<void> {
     const its = plan.events.flatMap((after, number) =>
@@ -134,7 +142,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
         const facts = {
           eventId: `evt_${String(number).padStart(26, '0')}`,
           name: 'task.finished',
-          taskId: `t${number}`,
+          taskId: taskOf(number),
         };
         const place = String(number).padStart(40, '0');
         return { place, at, event: { ...facts, at, tool: 'render', createdAt: T0, status: 'completed' } };
@@ -212,7 +220,15 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   const events = entries.flatMap(({ event, position }) =>
     event === undefined
       ? []
-      : [{ event: event.eventId, position, happenedAt: event.at, loggedAt: loggedAt.get(position) ?? 0 }],
+      : [
+          {
+            event: event.eventId,
+            taskId: event.taskId,
+            position,
+            happenedAt: event.at,
+            loggedAt: loggedAt.get(position) ?? 0,
+          },
+        ],
   );
   return { plan, receivers, events, ...calls.counts, left: queue.size() };
 }

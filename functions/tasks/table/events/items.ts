@@ -1,8 +1,25 @@
-import { EVENTS_PARTITION, KEY, LOG_PARTITION, MATCHED, NEW_PARTITION, SORT_KEYS, tableKey } from '../../attributes.ts';
+import {
+  EVENTS_PARTITION,
+  KEY,
+  LOG_PARTITION,
+  MATCHED,
+  NEW_PARTITION,
+  SECOND_NEW_PARTITION,
+  SORT_KEYS,
+  tableKey,
+} from '../../attributes.ts';
 import type { DynamoDb, PutInput, QueryInput } from '../../aws/dynamodb.ts';
 import { DAY, limits } from '../../limits.ts';
 import { ifConditionHolds } from '../conditional-write.ts';
-import { type FannedOut, type LogEntry, type LogHead, type NewEvent, type PlacedEntry, positionText } from './log.ts';
+import {
+  type FannedOut,
+  type LogEntry,
+  type LogHead,
+  type NewEvent,
+  type NewIn,
+  type PlacedEntry,
+  positionText,
+} from './log.ts';
 import type {
   Begun,
   FirstEvents,
@@ -15,8 +32,8 @@ import type {
 
 /**
  * The items of MCP Events: in a partition for each owner its subscriptions, their URLs, and when the owner was seen last; in another
- * one its log; in a third one its events that are not in the log yet, and how far the log is fanned out. `functions/events` says
- * what they mean. Each read is strongly consistent. Times are in ms since the epoch, but `expiresAt`.
+ * one its log; in a third one its events that are not in the log yet, and how far the log is fanned out; in a fourth one events that
+ * the third one refused. `functions/events` says what they mean. Each read is strongly consistent. Times are in ms since the epoch, but `expiresAt`.
  */
 export interface EventItems {
   /** Undefined: nothing of the owner listens, or ever did. */
@@ -55,15 +72,15 @@ export interface EventItems {
   delivered(owner: string, to: Begun, position: string, taken?: Taken): Promise<StoredSubscription | undefined>;
   failed(owner: string, to: Begun, error: string, at: number): Promise<void>;
   /** A repeat is the same item. */
-  putNew(owner: string, event: NewEvent, expiresAt: number): Promise<void>;
-  /** The first ones, in order. */
-  newEvents(owner: string, most: number): Promise<readonly NewEvent[]>;
-  deleteNew(owner: string, place: string): Promise<void>;
+  putNew(owner: string, event: NewEvent, expiresAt: number, into: NewIn): Promise<void>;
+  /** The first ones of a partition, in order. */
+  newEvents(owner: string, most: number, of: NewIn): Promise<readonly NewEvent[]>;
+  deleteNew(owner: string, place: string, from: NewIn): Promise<void>;
   /** Undefined: nothing of the owner listens, or ever did. */
   fannedOut(owner: string): Promise<FannedOut | undefined>;
   /** Makes it, or keeps it longer. */
   keepFannedOut(owner: string, expiresAt: number): Promise<void>;
-  /** Moves it forward, and sets the turn if one is given. */
+  /** Moves it forward, and sets the turn if one is given. Makes none: nothing of that owner listens. */
   noteFannedOut(owner: string, to: { readonly last: number; readonly turn?: string }, expiresAt: number): Promise<void>;
   seen(owner: string): Promise<number | undefined>;
   noteSeen(owner: string, at: number, expiresAt: number): Promise<void>;
@@ -85,6 +102,7 @@ const setting = (values: object) =>
     .join(', ')}`;
 /** Longer than any grant. In seconds since the epoch. */
 const keptUntil = (now: number): number => Math.ceil((now + limits.mcpEvents.ttl.max + DAY) / 1_000);
+const NEW_PARTITIONS: Readonly<Record<NewIn, string>> = { first: NEW_PARTITION, second: SECOND_NEW_PARTITION };
 const IS_NEW = `attribute_not_exists(${KEY.sort})`;
 const MATCHED_NAMES = Object.fromEntries(MATCHED.map((attribute) => [`#${attribute}`, attribute]));
 
@@ -92,7 +110,8 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
   const keyOf = (owner: string, taskId: string) => tableKey({ owner: EVENTS_PARTITION + owner, taskId });
   const logKey = (owner: string, taskId: string) => tableKey({ owner: LOG_PARTITION + owner, taskId });
   const entryKey = (owner: string, position: number) => logKey(owner, SORT_KEYS.event + positionText(position));
-  const newKey = (owner: string, taskId: string) => tableKey({ owner: NEW_PARTITION + owner, taskId });
+  const newKey = (owner: string, taskId: string, of: NewIn = 'first') =>
+    tableKey({ owner: NEW_PARTITIONS[of] + owner, taskId });
   const get = async (Key: ReturnType<typeof keyOf>) =>
     (await db.get({ TableName: table, Key, ConsistentRead: true })).Item;
   const urlKey = (owner: string, id: string) => keyOf(owner, SORT_KEYS.url + id);
@@ -210,18 +229,18 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const more = given({ createdAt, error, at }, '#createdAt = :createdAt', set);
       await update(keyOf(owner, SORT_KEYS.subscription + id), more, 'NONE');
     },
-    async putNew(owner, { place, ...event }, expiresAt) {
-      await put({ ...newKey(owner, SORT_KEYS.newEvent + place), ...event, expiresAt });
+    async putNew(owner, { place, ...event }, expiresAt, into) {
+      await put({ ...newKey(owner, SORT_KEYS.newEvent + place, into), ...event, expiresAt });
     },
-    async newEvents(owner, most) {
-      const page = await pageOf(NEW_PARTITION + owner, SORT_KEYS.newEvent, '', most);
+    async newEvents(owner, most, of) {
+      const page = await pageOf(NEW_PARTITIONS[of] + owner, SORT_KEYS.newEvent, '', most);
       return page.map(({ item: { expiresAt: _e, ...event }, name }) => ({
         ...(event as Omit<NewEvent, 'place'>),
         place: name,
       }));
     },
-    async deleteNew(owner, place) {
-      await db.delete({ TableName: table, Key: newKey(owner, SORT_KEYS.newEvent + place) });
+    async deleteNew(owner, place, from) {
+      await db.delete({ TableName: table, Key: newKey(owner, SORT_KEYS.newEvent + place, from) });
     },
     async fannedOut(owner) {
       const { last = 0, turn = '', expiresAt } = (await get(newKey(owner, SORT_KEYS.fannedOut))) ?? {};
@@ -233,7 +252,8 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
     },
     async noteFannedOut(owner, to, expiresAt) {
       const values = { ...to, expiresAt };
-      const more = given(values, 'attribute_not_exists(#last) OR #last <= :last', setting(values));
+      const isForward = 'attribute_exists(#expiresAt) AND (attribute_not_exists(#last) OR #last <= :last)';
+      const more = given(values, isForward, setting(values));
       await update(newKey(owner, SORT_KEYS.fannedOut), more, 'NONE');
     },
     seen: async (owner) => (await get(keyOf(owner, SORT_KEYS.seen)))?.at as number | undefined,

@@ -20,6 +20,8 @@ export interface LogEntry {
 export type PlacedEntry = LogEntry & { readonly position: number };
 /** One that has no position yet. Its place in the stream is the same each time that it comes, and sorts like the stream. */
 export type NewEvent = Omit<LogEntry, 'start'> & { readonly place: string };
+/** Which of the two partitions for new events of an owner has one. */
+export type NewIn = 'first' | 'second';
 
 /** How far the log has come to the subscriptions. */
 export interface FannedOut {
