@@ -23,8 +23,6 @@ export interface Chain {
   revive(owner: string, subscription: StoredSubscription): Promise<void>;
   /** In order, up to 500. The entries at the end of the log may have their positions only. */
   entriesAfter(owner: string, after: number, most?: number): Promise<readonly PlacedEntry[]>;
-  /** @param messages at most ten */
-  sendAll(messages: readonly FifoMessage[]): Promise<void>;
 }
 
 export interface ChainContext {
@@ -52,7 +50,7 @@ const PAGE = { first: 10, most: 100 };
 const SEARCH = { entries: 200, rest: 1_000 };
 export const MOST = 500;
 /** Longer than two attempts are apart, and a hold. */
-export const SILENT = 3_600_000;
+const SILENT = 3_600_000;
 
 export function chain({ items, send, now }: ChainContext): Chain {
   async function goOn(owner: string, subscription: StoredSubscription | undefined, before = 0): Promise<void> {
@@ -66,14 +64,15 @@ export function chain({ items, send, now }: ChainContext): Chain {
       if (most > PAGE.first) read += page.length;
       const rests = read >= SEARCH.entries;
       const search = rests ? { notBefore: now() + SEARCH.rest } : { ...(read > 0 && { read }) };
-      if (next !== undefined) return sendAll([deliveryMessage(owner, one, next.eventId, next.position, search)]);
+      if (next !== undefined) return allSent(send, [deliveryMessage(owner, one, next.eventId, next.position, search)]);
       after = page.at(-1)?.position ?? Number.MAX_SAFE_INTEGER;
       const isEnd = positionText(after) >= one.lastMatched;
       if (!isEnd && !rests) continue;
       // None of these is for it, or not any more, since its token lost scopes, or they have expired.
       const to = isEnd ? one.lastMatched : positionText(after);
       one = await items.delivered(owner, one, to);
-      if (rests && one !== undefined && isBehind(one)) return sendAll([deliveryMessage(owner, one, '', to, search)]);
+      if (rests && one !== undefined && isBehind(one))
+        return allSent(send, [deliveryMessage(owner, one, '', to, search)]);
       after = Number(one?.deliveredTo);
     }
   }
@@ -89,8 +88,6 @@ export function chain({ items, send, now }: ChainContext): Chain {
     return later.length > 0 ? later : pending;
   }
 
-  const sendAll = (messages: readonly FifoMessage[]) => allSent(send, messages);
-
   return {
     entriesAfter,
     goOn,
@@ -100,7 +97,6 @@ export function chain({ items, send, now }: ChainContext): Chain {
       await goOn(owner, subscription);
       await items.changeSubscription(owner, subscription, { triedAt: now() }, now());
     },
-    sendAll,
   };
 }
 

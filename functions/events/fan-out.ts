@@ -31,9 +31,9 @@ const { together } = limits.mcpEvents;
  * about one message waits, however many events come.
  */
 export function fanOut(context: FanOutContext): (message: NewEvents) => Promise<void> {
-  const { items, now, sendNews } = context;
+  const { items, now, send, sendNews } = context;
   const { append } = eventLog(context);
-  const { entriesAfter, revive, sendAll } = chain(context);
+  const { entriesAfter, revive } = chain(context);
 
   return async ({ ownerKey: owner }) => {
     const begun = now();
@@ -86,7 +86,7 @@ export function fanOut(context: FanOutContext): (message: NewEvents) => Promise<
           if (next) messages.push(deliveryMessage(owner, live, next.event.eventId, next.position));
           else await revive(owner, live);
         }
-        await sendAll(messages);
+        await allSent(send, messages);
       }),
     );
     // None goes on beside the repeat of the message.
