@@ -107,6 +107,8 @@ interface Entry {
   /** Of its record. */
   readonly index: number;
   readonly taskId: string;
+  /** The entries of its task that may be sent at the same time: a change of its status, or the links that this change waits for. */
+  readonly step: readonly object[];
 }
 
 /** The entries of all records before `unread`, the first one whose links could not be noted. */
@@ -119,9 +121,9 @@ async function entriesOf(
       try {
         const waits = await Promise.all(changes.map((change) => links && taskWaitsEntries(change, server, links)));
         return changes.flatMap((change, n) =>
-          [statusChangeEntry(change, server) ?? [], waits[n] ?? []]
-            .flat()
-            .map((entry) => ({ entry, index, taskId: change.task.taskId })),
+          [[statusChangeEntry(change, server) ?? []].flat(), waits[n] ?? []].flatMap((step) =>
+            step.map((entry) => ({ entry, index, taskId: change.task.taskId, step })),
+          ),
         );
       } catch (error) {
         logEvent('links_failed', errorFacts(error));
@@ -148,8 +150,8 @@ async function firstFailure(entries: readonly Entry[], { putEvents }: TaskEvents
   };
   let rest = entries;
   while (rest.length > 0) {
-    const tasks = new Set<string>();
-    const first = rest.filter(({ taskId }) => !tasks.has(taskId) && tasks.add(taskId));
+    const steps = new Map(rest.toReversed().map(({ taskId, step }) => [taskId, step]));
+    const first = rest.filter(({ taskId, step }) => steps.get(taskId) === step);
     rest = rest.filter((one) => !first.includes(one));
     const requests = Array.from({ length: Math.ceil(first.length / ENTRIES) }, (_, i) =>
       send(first.slice(i * ENTRIES, (i + 1) * ENTRIES)),

@@ -112,3 +112,21 @@ test('a link that EventBridge refuses comes again, under the same id', async () 
   expect([failures, links]).toEqual([['1'], []]);
   expect((await linked([waits({ a: link })], notes)).links).toMatchObject([{ id: `t/${T0}/r1/waiting/a` }]);
 });
+
+test('many links of a task are sent ten at a time, after the change of its status', async () => {
+  const all = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`approver_${n}`, link]));
+  const later = waits({ last: link }, { round: 2 }, { ...working, round: 2 });
+  const sizes: number[] = [];
+  const count = async (some: readonly object[]) => {
+    sizes.push(some.length);
+    return some.map(() => true);
+  };
+  const { types } = await linked([waits(all), later], new Map(), count);
+  expect(sizes).toEqual([1, 10, 10, 1, 1]);
+  const round = (links: number) => ['Task Status Change', ...Array(links).fill('Task Waits')];
+  expect(types).toEqual([...round(20), ...round(1)]);
+
+  const refuse = async (some: readonly object[]) => some.map((_entry, n) => n < 9);
+  const { failures, types: sent } = await linked([waits(all), later], new Map(), refuse);
+  expect([failures, sent]).toEqual([['1'], round(18)]);
+});
