@@ -12,7 +12,10 @@ export function newEventsMessage(ownerKey: string, turn: string): FifoMessage {
   return { group: ownerKey, id: hash(ownerKey, turn), body: JSON.stringify(message) };
 }
 
-/** A subscription that is begun again gets an event again: the queue must not take it for a repeat. */
+/**
+ * A subscription that is begun again gets an event again: the queue must not take it for a repeat. Its group is another one, too, so that
+ * it does not wait for a receiver that the earlier one could not reach.
+ */
 export function deliveryMessage(
   ownerKey: string,
   { id: subscriptionId, createdAt }: Pick<StoredSubscription, 'id' | 'createdAt'>,
@@ -21,7 +24,8 @@ export function deliveryMessage(
   search: Pick<DeliveryMessage, 'read' | 'notBefore'> = {},
 ): FifoMessage {
   const message: DeliveryMessage = { ownerKey, subscriptionId, createdAt, eventId, position, ...search };
-  return { group: subscriptionId, id: hash(subscriptionId, createdAt, position), body: JSON.stringify(message) };
+  const group = `${subscriptionId}/${createdAt}`;
+  return { group, id: hash(subscriptionId, createdAt, position), body: JSON.stringify(message) };
 }
 
 const hash = (...parts: readonly unknown[]): string => createHash('sha256').update(parts.join('/')).digest('hex');

@@ -94,7 +94,7 @@ test('an event of a tool whose scopes the token lacks is not sent (H-15)', async
   await subscribe('sub_some', { scopes: ['tasks'] });
   await subscribe('sub_ops', { scopes: ['ops'] });
   await writer().append(OWNER, event(1, { scopes: ['ops:deploy'] }));
-  expect(queue.sent.map(({ group }) => group)).toEqual(['sub_ops']);
+  expect(queue.sent.map(({ group }) => group.split('/')[0])).toEqual(['sub_ops']);
 });
 
 test('delivery reads the event of a start before that is in the log: its message comes first', async () => {

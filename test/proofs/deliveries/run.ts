@@ -107,16 +107,15 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
         queue.send(group, id, body);
         continue;
       }
-      const { eventId, createdAt } = message;
-      queue.send(bug.group?.(group, eventId) ?? group, bug.repeat?.(group, eventId) ?? id, body);
-      await count(group, createdAt);
+      const { subscriptionId, eventId, createdAt } = message;
+      queue.send(bug.group?.(subscriptionId, eventId) ?? group, bug.repeat?.(subscriptionId, eventId) ?? id, body);
+      await count(subscriptionId, createdAt, group);
     }
     return messages.map(() => true);
   };
-  async function count(id: string, createdAt: number): Promise<void> {
+  async function count(id: string, createdAt: number, group: string): Promise<void> {
     const subscription = await real.subscription(OWNER, id);
-    const mine = queue.bodiesOf(id).map((body) => JSON.parse(body) as DeliveryMessage);
-    const waiting = mine.filter((one) => one.createdAt === createdAt);
+    const waiting = queue.bodiesOf(group).map((body) => JSON.parse(body) as DeliveryMessage);
     // The messages of an earlier subscription are done at once.
     const to = subscription?.createdAt === createdAt ? subscription.deliveredTo : '~';
     const left = new Set(waiting.map(({ position }) => position).filter((position) => position > to));
