@@ -1,19 +1,9 @@
-import { setBounded } from '../tasks/bounded-map.ts';
 import { overdue } from '../tasks/deadlines.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { type Change, isTerminal, isWritten } from '../tasks/transitions/change.ts';
+import { untilStopped } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
 import { stopRun } from './stop.ts';
-
-/**
- * How long after a cancel a repeated cancel stops the run once more, once in each container. In ms. Each stop counts against a
- * quota of the account.
- */
-const STOP_AGAIN = 60_000;
-
-/** Tasks whose run this container has stopped once more. */
-const stoppedAgain = new Map<string, true>();
-const REMEMBERED = 1_000;
 
 /** What ending a task resulted in. */
 export interface Ended {
@@ -39,12 +29,12 @@ export async function end(
   context: RunContext,
 ): Promise<Ended> {
   const late = overdue(seen, context.now());
-  const ended = isTerminal(seen.status) ? undefined : await context.store.apply(seen, late ?? change);
+  const ended = isTerminal(seen.status)
+    ? undefined
+    : await context.store.apply(seen, untilStopped(seen, late ?? change, context.now()));
   const record = ended ?? (isTerminal(seen.status) ? seen : await again());
   const written = ended !== undefined || (!isTerminal(seen.status) && late === undefined && isWritten(record, change));
-  // Also if it was cancelled a moment before: who did that may have crashed right after the write.
-  const repeated = record.status === 'cancelled' && context.now() - record.updatedAt < STOP_AGAIN;
-  if (written || (repeated && !stoppedAgain.has(record.taskId))) await stopRun(record, context);
-  if (repeated) setBounded(stoppedAgain, record.taskId, true, REMEMBERED);
+  // A task that waits has no run, but an answer may have come first and begun one.
+  if (written && (seen.status === 'working' || record.round > seen.round)) await stopRun(record, seen, context);
   return { record, written, late: late !== undefined };
 }

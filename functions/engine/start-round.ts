@@ -10,7 +10,7 @@ import { InputLost } from '../tasks/s3/input-store.ts';
 import { after, type Change, sameDueAt } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired, withdraw } from '../tasks/transitions/end.ts';
 import { awaitRun, startDue } from '../tasks/transitions/express.ts';
-import { checkAgain, confirmStart, isSeen } from '../tasks/transitions/run.ts';
+import { checkAgain, confirmStart, isSeen, untilStopped } from '../tasks/transitions/run.ts';
 import type { EngineContext, RunContext } from './ports.ts';
 import { stopIfOver, stopRun } from './stop.ts';
 
@@ -98,13 +98,14 @@ async function settleFailedStart(record: TaskRecord, error: unknown, context: Ru
   if (seen === 'unknown') return { start: 'failed', error, failed: false };
   // The tool ran, and only the answer was lost: an error would make the client run it twice.
   if (seen !== 'gone' && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return { start: 'started' };
-  await stopRun(record, context);
+  await stopRun(seen === 'gone' ? record : seen, record, context);
   return { start: 'failed', error, failed: seen !== 'gone' && seen.failure === 'NotStarted' };
 }
 
 /** The record after that, or as another writer has left it. */
 async function failNotStarted(record: TaskRecord, context: RunContext): Promise<TaskRecord | 'gone' | 'unknown'> {
-  const change = failAsSeen(record, failure('NotStarted'), context.now());
+  const now = context.now();
+  const change = untilStopped(record, failAsSeen(record, failure('NotStarted'), now), now);
   try {
     return (await context.store.apply(record, change)) ?? (await context.store.get(record)) ?? 'gone';
   } catch (error) {

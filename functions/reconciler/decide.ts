@@ -7,13 +7,24 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { type Change, isTerminal, sameDueAt } from '../tasks/transitions/change.ts';
 import { failAsSeen, keyExpired } from '../tasks/transitions/end.ts';
 import { restartOnExpress } from '../tasks/transitions/express.ts';
-import { checkAgain, confirmStart, isSeen, restarted } from '../tasks/transitions/run.ts';
+import { checkAgain, confirmStart, isSeen, restarted, stopped } from '../tasks/transitions/run.ts';
 import { waitOn } from '../tasks/transitions/waits.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { isUnheard, outcome, type Run } from './outcome.ts';
 
-/** What was wrong with a task. `run_lost`: of a run without a history, which is probably over, or never began. */
-const REPAIRS = ['overdue', 'unanswered', 'never_started', 'not_restarted', 'run_ended', 'run_lost'] as const;
+/**
+ * What was wrong with a task. `not_stopped`: it has ended, and its run may go on. `run_lost`: of a run without a history, which is
+ * probably over, or never began.
+ */
+const REPAIRS = [
+  'overdue',
+  'unanswered',
+  'never_started',
+  'not_restarted',
+  'not_stopped',
+  'run_ended',
+  'run_lost',
+] as const;
 export type Repair = (typeof REPAIRS)[number];
 export const isRepair = (done: string): done is Repair => REPAIRS.some((repair) => repair === done);
 
@@ -45,8 +56,10 @@ const NOTHING: Decision = { kind: 'nothing' };
  * @param engine what runs the tool now
  */
 export function decide(record: TaskRecord | undefined, now: number, run?: Run, engine?: Engine): Decision {
-  if (record === undefined || isTerminal(record.status)) return NOTHING;
-  const working = record.status === 'working';
+  if (record === undefined) return NOTHING;
+  const { status } = record;
+  if (isTerminal(status)) return isStopDue(record, now, run) ? { kind: 'not_stopped', change: stopped } : NOTHING;
+  const working = status === 'working';
   const lapsed = lapse(record, now);
   // Also past its ttl, when no reader sees it: the write takes it out of the index.
   if (lapsed !== undefined) {
@@ -81,6 +94,13 @@ export function decide(record: TaskRecord | undefined, now: number, run?: Run, e
   if (record.round > 1) return restart('not_restarted', record, engine ?? engineOf(record), now);
   // The client never got its id and will call again: with a start now, a side effect could happen twice.
   return { kind: 'never_started', change: failAsSeen(record, failure('NotStarted'), now), stop: true };
+}
+
+/** Whether the run of a task that has ended is to be stopped, or is known to be over. */
+function isStopDue({ due, dueAt = 0 }: TaskRecord, now: number, run?: Run): boolean {
+  return (
+    due !== undefined && (dueAt <= now || (run !== undefined && run.status !== 'RUNNING' && run.status !== 'missing'))
+  );
 }
 
 /** The round starts again on `engine`. Where each start is one more run, the write comes first. */

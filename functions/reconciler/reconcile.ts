@@ -1,7 +1,7 @@
 import type { EngineContext } from '../engine/ports.ts';
 import { resumeRound } from '../engine/resume.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
-import { stopRun } from '../engine/stop.ts';
+import { stopLate, stopRun } from '../engine/stop.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { RecordUnknown } from '../tasks/errors.ts';
 import { executionArnOf } from '../tasks/ids.ts';
@@ -12,7 +12,7 @@ import { InputLost } from '../tasks/s3/input-store.ts';
 import type { TaskStore } from '../tasks/table/store.ts';
 import { after, type Change, sameDueAt } from '../tasks/transitions/change.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
-import { checkAgain, isSeen } from '../tasks/transitions/run.ts';
+import { checkAgain, isSeen, stopLater, untilStopped } from '../tasks/transitions/run.ts';
 import { type Decision, decide, postpone } from './decide.ts';
 import { decideExpress, runEnded } from './decide-express.ts';
 import type { Execution } from './describe.ts';
@@ -34,10 +34,10 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 }
 
 /**
- * What was done. `check`, `check_again`, `start`, `resume`: nothing, as it depends on the run, or has to start one, and
- * `mayCheck` was false.
+ * What was done. `check`, `check_again`, `start`, `stop`, `resume`: nothing, as it depends on the run, or has to start or stop
+ * one, and `mayCheck` was false.
  */
-export type Done = Decision['kind'] | 'start' | 'resumed';
+export type Done = Decision['kind'] | 'start' | 'stop' | 'resumed';
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
 export async function reconcile(key: TaskKey, mayCheck: boolean, context: ReconcilerContext): Promise<Done> {
@@ -55,23 +55,27 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   const resumes = decision.kind === 'resume';
   const reads = decision.kind === 'check' || decision.kind === 'check_again';
   const starts = 'start' in decision && decision.start === true;
-  if (!reads && !starts && !resumes && !endsRun(decision)) return act(record, decision, context);
-  // A start is a call of Step Functions, too: the sweep makes those one by one.
+  const stops = decision.kind === 'not_stopped';
+  if (!reads && !starts && !stops && !resumes && !endsRun(decision)) return act(record, decision, context);
+  // A start or a stop is a call of Step Functions, too: the sweep makes those one by one.
   if (!mayCheck) {
     if (resumes) return 'resume';
     if (starts) return 'start';
+    if (stops) return 'stop';
     return isSeen(record) ? 'check_again' : 'check';
   }
   // Its tool is gone: a later version of the server may have it again.
-  if (engine === undefined && !reads) return act(record, postpone(record, context.now()), context);
+  if (engine === undefined && !reads && !stops) return act(record, postpone(record, context.now()), context);
   try {
     if (resumes) return await resume(record, context);
+    if (stops) await stopLate(record, context);
     if (!reads) return await act(record, decision, context);
     const run = await withWork(record, await context.describe(runOf(record, context)), context);
     return await act(record, decide(record, context.now(), run, engine), context);
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
-    const later = checkAgain(record, context.now(), starts ? limits.firstDue : 0);
+    const now = context.now();
+    const later = stops ? stopLater(record, now) : checkAgain(record, now, starts ? limits.firstDue : 0);
     await context.store.applyBlind(record, { ...later, ...sameDueAt(record) }).catch(() => undefined);
     throw error;
   }
@@ -127,7 +131,7 @@ async function readKnown(key: TaskKey, { store }: ReconcilerContext): Promise<Ta
 
 async function act(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
   if (!('change' in decision)) return decision.kind;
-  const { change } = decision;
+  const change = decision.stop ? untilStopped(record, decision.change, context.now()) : decision.change;
   try {
     if (decision.claim) return await claim(record, decision.kind, change, context);
     // After a crash behind the start, the next sweep finds the execution: no name starts twice.
@@ -144,7 +148,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   }
   const written = await context.store.applyBlind(record, await withOutcomeApart(record, change, context));
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
-  if (written ? decision.stop : decision.start) await stopRun(after(record, change), context);
+  if (written ? decision.stop : decision.start) await stopRun(after(record, change), record, context);
   return written ? decision.kind : 'nothing';
 }
 

@@ -44,7 +44,7 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
   const mostChecks = Math.ceil(((until - started) / 1_000) * context.checksPerSecond);
-  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], resume: [] };
+  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], stop: [], resume: [] };
   const walkUntil = started + (until - started) / 2;
 
   /** Returns the name of the error, if there was one. */
@@ -76,16 +76,18 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     context,
   );
   // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
-  const keys = interleaved([[...later.check, ...later.check_again], later.start]);
+  const keys = interleaved([[...later.check, ...later.check_again], later.start, later.stop]);
   const starts = new Set(later.start);
-  let isFull = false;
+  const stops = new Set(later.stop);
+  const full = new Set<ReadonlySet<TaskKey>>();
   let isOver = false;
   const lanes = Math.ceil(context.checksPerSecond / CHECKS_OF_LANE);
   const lane = async () => {
     const calls = { made: 0 };
     const ports = counting(context, calls);
     for (let key = keys.shift(); key !== undefined; key = isOver ? undefined : keys.shift()) {
-      if (isFull && starts.has(key)) {
+      const own = [starts, stops].find((some) => some.has(key));
+      if (own !== undefined && full.has(own)) {
         report.left++;
         continue;
       }
@@ -93,9 +95,11 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
       calls.made = 0;
       const error = await settle(key, true, ports);
       const pause = Math.max(0, begun + (calls.made * lanes * 1_000) / context.checksPerSecond - context.now());
-      // Each engine has its quota.
-      if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
-      else if (error === 'TooManyStarts' || error === 'ThrottlingException') isOver = true;
+      // Each engine has its quota of starts, and stops have one.
+      if (error === 'TooManyStarts' || error === 'ThrottlingException') {
+        if (own === undefined) isOver = true;
+        else full.add(own);
+      }
       if (isOver || context.now() + pause >= until) break;
       await context.sleep(pause);
     }
@@ -121,6 +125,10 @@ function counting(context: ReconcilerContext, calls: { made: number }): Reconcil
         // Without a history, no read comes before a start.
         calls.made = Math.max(calls.made, 1);
         return context.workflow.start(...run);
+      },
+      stop(...run) {
+        calls.made = Math.max(calls.made, 1);
+        return context.workflow.stop(...run);
       },
     },
   };
@@ -192,9 +200,9 @@ async function resumeAll(
 }
 
 /** Left for the part of the sweep that calls Step Functions. */
-type Later = 'check' | 'check_again' | 'start' | 'resume';
+type Later = 'check' | 'check_again' | 'start' | 'stop' | 'resume';
 const isLater = (done: Done): done is Later =>
-  done === 'check' || done === 'check_again' || done === 'start' || done === 'resume';
+  done === 'check' || done === 'check_again' || done === 'start' || done === 'stop' || done === 'resume';
 
 function note(report: Report, done: Done): void {
   report.due++;

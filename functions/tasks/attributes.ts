@@ -145,6 +145,7 @@ export const SEEN = [
   'inputRef',
   'waits',
   'events',
+  'due',
 ] as const;
 
 /** What the role of a tool may get of an item: whether its task is still wanted. */

@@ -5,7 +5,7 @@ import type { TaskKey } from '../record.ts';
 /** Where the next page of a shard begins. Only this file reads it. */
 export type Cursor = Readonly<Record<string, unknown>>;
 
-/** The sparse index `due`: unfinished tasks only, by the time at which the sweep checks them. */
+/** The sparse index `due`: unfinished tasks, and ended ones whose run is not stopped yet, by the time at which the sweep checks them. */
 export interface DueIndex {
   /**
    * A page of the tasks of one shard that are due by `until` (ms since the epoch), the longest due first. An index may

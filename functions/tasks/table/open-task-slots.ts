@@ -218,5 +218,6 @@ function isOver(slot: string, record: unknown, now: number): boolean {
   if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
   // A record that this release does not understand keeps no slot: nothing here could free it later.
   const seen = isKnown(record) ? asOf(record, now) : undefined;
-  return seen === undefined || isTerminal(seen.status);
+  // A cancelled task keeps its slot until its run is stopped: else one caller could use up the stops of the account.
+  return seen === undefined || (isTerminal(seen.status) && (seen.status !== 'cancelled' || seen.due === undefined));
 }

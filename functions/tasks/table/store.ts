@@ -179,6 +179,9 @@ const withoutShard = ({ [SHARD]: _shard, ...item }: Readonly<Record<string, unkn
 const recordsIn = (items: readonly Readonly<Record<string, unknown>>[]): TaskRecord[] =>
   items.map((item): unknown => withoutShard(item)).filter(isKnown);
 
+const clause = (keyword: string, parts: readonly string[]): string =>
+  parts.length === 0 ? '' : `${keyword} ${parts.join(', ')}`;
+
 /** Exported for its test. */
 export function updateExpression(change: Change, taskId: string, by?: Writer) {
   const names: Record<string, string> = { '#status': 'status' };
@@ -211,7 +214,7 @@ export function updateExpression(change: Change, taskId: string, by?: Writer) {
   const removes = (change.remove ?? []).filter((field) => !(field in change.set)).map(name);
   return {
     ConditionExpression: conditions.join(' AND '),
-    UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
+    UpdateExpression: [clause('SET', sets), clause('REMOVE', removes)].join(' ').trim(),
     ExpressionAttributeNames: names,
     ExpressionAttributeValues: values,
   };

@@ -6,7 +6,7 @@ import type { Run } from '../../../functions/reconciler/outcome.ts';
 import { asOf, lapse } from '../../../functions/tasks/deadlines.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { Status, TaskRecord } from '../../../functions/tasks/record.ts';
-import { type Change, after as changed } from '../../../functions/tasks/transitions/change.ts';
+import { type Change, after as changed, isTerminal } from '../../../functions/tasks/transitions/change.ts';
 import { applied } from '../tasks/applied.ts';
 import { answered, END, GRACE, MINUTE, record, T0, waiting } from './fake-context.ts';
 
@@ -18,12 +18,15 @@ function changeOf(decision: Decision): Change {
 }
 const failure = (task: TaskRecord, decision: Decision) => JSON.parse(changed(task, changeOf(decision)).error ?? '');
 
+const unlessEnded = ({ due, dueAt, ...task }: TaskRecord): TaskRecord =>
+  isTerminal(task.status) || due === undefined ? task : { ...task, due, dueAt: dueAt ?? T0 };
+
 describe('a record alone', () => {
   test('that is gone, or has ended, is nothing to do in any state of its run', () => {
     for (const seen of [undefined, run('missing'), run('FAILED', 'x')]) {
       expect(decide(undefined, END + 1, seen)).toEqual({ kind: 'nothing' });
       for (const status of ['completed', 'failed', 'cancelled'] as const) {
-        expect(decide(record({ status }), END + 1, seen)).toEqual({ kind: 'nothing' });
+        expect(decide(unlessEnded(record({ status })), END + 1, seen)).toEqual({ kind: 'nothing' });
       }
     }
   });
@@ -233,7 +236,7 @@ const anyTask = fc
     timeout: fc.integer({ min: 1, max: 70 }),
   })
   .map(({ status, round, timeout }) =>
-    waiting({ status, round, deadlineAt: T0 + timeout * MINUTE, dueAt: T0 + MINUTE }),
+    unlessEnded(waiting({ status, round, deadlineAt: T0 + timeout * MINUTE, dueAt: T0 + MINUTE })),
   );
 const anyRun = fc.option(
   fc.constantFrom<Run>(run('missing'), run('RUNNING'), run('FAILED'), run('SUCCEEDED'), run('ABORTED')),

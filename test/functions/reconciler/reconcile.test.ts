@@ -25,7 +25,7 @@ describe('a task that is due', () => {
   test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
     const { context, records, did } = fakeContext([record()]);
     expect(await reconcile(key, true, context)).toBe('never_started');
-    expect(did).toEqual(['get', 'describe', 'applyBlind', 'stop']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind', 'stop', 'applyBlind']);
     expect(records.get('t')).toMatchObject({ status: 'failed', statusMessage: 'The task could not be started' });
     expect(console.error).not.toHaveBeenCalled();
   });
@@ -102,7 +102,7 @@ describe('a task that is due', () => {
     executions.put(executionArn('t', 1), { status: 'RUNNING' });
     clock.now = END + 1;
     expect(await reconcile(key, true, context)).toBe('overdue');
-    expect(did).toEqual(['get', 'applyBlind', 'stop']);
+    expect(did).toEqual(['get', 'applyBlind', 'stop', 'applyBlind']);
     expect(executions.get(executionArn('t', 1))?.status).toBe('ABORTED');
   });
 
@@ -207,6 +207,9 @@ describe('Step Functions', () => {
   });
 });
 
+/** Its run is stopped, or has ended. */
+const { due: _due, dueAt: _dueAt, ...ended } = record({ status: 'cancelled' });
+
 describe('a run that has ended', () => {
   test('fails its task', async () => {
     const { context, records, did } = fakeContext([record({ dueAt: END })]);
@@ -216,8 +219,8 @@ describe('a run that has ended', () => {
   });
 
   test.each<[string, TaskRecord]>([
-    ['has ended', record({ status: 'completed' })],
-    ['was cancelled', record({ status: 'cancelled' })],
+    ['has ended', { ...ended, status: 'completed' }],
+    ['was cancelled', ended],
     ['waits for an answer', waiting()],
     ['is in another round', answered()],
   ])('changes nothing of a task that %s', async (_title, task) => {

@@ -78,6 +78,15 @@ const TALK_BUGS = {
     ...real,
     workflow: { ...real.workflow, stop: async () => {} },
   })),
+  'the sweep does not stop the run of a task that has ended': of('endpoint', (real) =>
+    writing(real, (change) => {
+      const { dueAt: _, ...set } = change.set;
+      const ends = set.status === 'cancelled' || set.status === 'failed';
+      return ends
+        ? { ...change, set, remove: [...new Set([...(change.remove ?? []), 'due', 'dueAt'] as const)] }
+        : change;
+    }),
+  ),
   'a cancel overwrites what has ended': of('endpoint', (real) =>
     writing(real, (change) => (change.set.status === 'cancelled' ? { ...change, from: STATUSES } : change)),
   ),
@@ -121,6 +130,7 @@ const TALK_BROKEN: Readonly<Record<keyof typeof TALK_BUGS, RegExp>> = {
   'an answer does not check what was answered since': /^A task that waits for input asks|^An answer that was taken/,
   'a cancel stops the work before it fences the record': /^Work is stopped that somebody waits for/,
   'a cancel does not stop the work': /^Work goes on for no task/,
+  'the sweep does not stop the run of a task that has ended': /^Work goes on for no task/,
   'a cancel overwrites what has ended': /^A task that has ended is never written again/,
   'readers do not check the deadline':
     /^A task is over by its deadline|^An unfinished task is in the index|^What comes too late|stays as it was/,

@@ -24,6 +24,7 @@ const SEEDS: Readonly<Record<Bug, number>> = {
   'an answer does not check what was answered since': 3,
   'a cancel stops the work before it fences the record': 4,
   'a cancel does not stop the work': 127,
+  'the sweep does not stop the run of a task that has ended': 8,
   'a cancel overwrites what has ended': 70,
   'readers do not check the deadline': 5,
   'a repeated create overwrites the task': 1,

@@ -49,15 +49,14 @@ export async function run(scenario: Scenario, parts: Parts = REAL, trace = (_lin
 }
 
 async function settle(simulation: Simulation): Promise<void> {
-  const { agenda, truth, faults } = simulation;
+  const { agenda, truth } = simulation;
   const bad = () => truth.violation() !== undefined;
   await agenda.runTo(agenda.now() + SETTLED);
   if (bad()) return;
   for (const { record } of truth.tasks.values()) {
     const run = simulation.runOf(record);
     const hasRun = run !== undefined && run.status !== 'SUCCEEDED';
-    // Best effort: without faults there is nothing to excuse it.
-    if (run?.status === 'RUNNING' && record.status === 'cancelled' && faults.struck === 0) {
+    if (run?.status === 'RUNNING' && (record.status === 'cancelled' || record.status === 'failed')) {
       truth.violated(`Work goes on for no task: ${run.name}`);
     }
     if (record.status === 'working' && lapse(record, agenda.now()) === undefined && !hasRun) {

@@ -160,6 +160,10 @@ async function operators(deployed: Deployed): Promise<void> {
   await reaches(deployed, again, 'input_required');
   await operator('cancel', again, ...why);
   await reaches(deployed, again, 'cancelled');
+  const spinning = await start(deployed, 'work', { spin: true });
+  await reaches(deployed, spinning, 'working', ({ statusMessage }) => statusMessage === 'turning');
+  await operator('cancel', spinning, ...why);
+  await allAborted(deployed, spinning);
 }
 
 /** Two links: a person answers one, an operator the other; and an outage of the table. */

@@ -28,15 +28,50 @@ test('the record is fenced before the work is stopped: a run cannot finish in be
   expect(did.filter((what) => what === 'apply' || what === 'stop')).toEqual(['apply', 'stop']);
 });
 
-test('a repeated cancel stops work that the first one left running (C-27)', async () => {
-  const { server, did, records, record } = setup();
-  const cancelled = applied(record, cancel(T0));
-  if (cancelled === undefined) throw new Error('not cancelled');
-  records.set(cancelled);
-  const { won } = await cancelTask(anonymous, record.taskId, server);
-  expect(won).toBe(false);
-  expect(did).toContain('stop');
-  expect(did).not.toContain('apply');
+test('a stop that is accepted ends the check by the sweep, any other does not (C-27, row 15)', async () => {
+  const { server, record, records } = setup();
+  server.workflow.stop = async () => {};
+  await cancelTask(anonymous, record.taskId, server);
+  expect(records.get(record.taskId)).not.toHaveProperty('due');
+  const other = setup();
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  other.server.workflow.stop = () => Promise.reject(Object.assign(new Error('full'), { name: 'ThrottlingException' }));
+  await cancelTask(anonymous, other.record.taskId, other.server);
+  const { due } = other.record;
+  expect(other.records.get(other.record.taskId)).toMatchObject({
+    status: 'cancelled',
+    due,
+    dueAt: T0 + limits.firstDue,
+  });
+});
+
+test.each([
+  ['may still begin', limits.startWithin, true],
+  ['cannot begin any more', limits.startWithin + 1, false],
+])('a cancel that finds no run leaves a run to the sweep that %s (row 15)', async (_name, age, isDue) => {
+  const { server, record, records } = setup(anonymous, {}, T0 + age);
+  server.workflow.stop = () => Promise.reject(Object.assign(new Error('no'), { name: 'ExecutionDoesNotExist' }));
+  await cancelTask(anonymous, record.taskId, server);
+  expect('due' in (records.get(record.taskId) ?? {})).toBe(isDue);
+});
+
+test('an answer that comes before a cancel may have begun a run: it is stopped, or due (row 15)', async () => {
+  const asked = JSON.stringify({ inputRequests: { a: { method: 'roots/list' } } });
+  const waiting = { status: 'input_required', asked, accepts: ['roots/list'] } as const;
+  const asks = setup(anonymous, waiting);
+  await cancelTask(anonymous, asks.record.taskId, asks.server);
+  expect(asks.did).not.toContain('stop');
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { server, record, records } = setup(anonymous, waiting);
+  const { apply } = server.store;
+  server.store.apply = (key, change) => {
+    records.set({ ...record, status: 'working', round: 2 });
+    return apply(key, change);
+  };
+  server.workflow.stop = () => Promise.reject(Object.assign(new Error('full'), { name: 'ThrottlingException' }));
+  await cancelTask(anonymous, record.taskId, server);
+  const { due } = record;
+  expect(records.get(record.taskId)).toMatchObject({ status: 'cancelled', due, dueAt: T0 + limits.firstDue });
 });
 
 test('what cannot be done after a cancel is logged, and the task stays cancelled (C-25)', async () => {
@@ -70,14 +105,14 @@ test.each([
   expect(freed).toHaveBeenCalledTimes(times);
 });
 
-test('of two cancels at once only one has won; the other stops the run, too (C-27)', async () => {
+test('of two cancels at once only one has won, and it stops the run (C-27)', async () => {
   const { server, did, records, record } = setup(anonymous, {}, T0 + 5);
   server.store.apply = async () => {
     records.set(applied(record, cancel(T0 + 4)) as TaskRecord);
     return undefined;
   };
   expect((await cancelTask(anonymous, record.taskId, server)).won).toBe(false);
-  expect(did).toContain('stop');
+  expect(did).not.toContain('stop');
 });
 
 test('a cancel after the deadline has not won: the task has failed', async () => {

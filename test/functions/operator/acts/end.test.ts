@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cancelTask, failTask } from '../../../../functions/operator/acts/end.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 import {
   ann,
   arnOf,
@@ -32,8 +31,9 @@ describe.each([
     const { context, records, executions, did, audited } = running();
     const outcome = await endTask(KEY, ann, context);
     expect(outcome).toEqual({ taskId: KEY.taskId, done: true, message: `${word}. Its run is stopped` });
-    expect(did).toEqual(['applyBlind', 'stop']);
+    expect(did).toEqual(['applyBlind', 'stop', 'applyBlind']);
     expect(records.get(KEY.taskId)).toMatchObject({ status, updatedAt: T0 + MINUTE });
+    expect(records.get(KEY.taskId)).not.toHaveProperty('due');
     expect(records.get(KEY.taskId)?.events?.at(-1)).toMatchObject({ at: T0 + MINUTE, what: status, ...ann });
     expect(executions.get(arnOf())?.status).toBe('ABORTED');
     const { owner, tool } = task();
@@ -191,18 +191,10 @@ test('a cancel names an operator to the client, a failure has its own reason', a
   expect(JSON.stringify(other.records.get(KEY.taskId)?.error)).not.toContain('INC-7');
 });
 
-test('a cancel of a task that was cancelled a moment ago stops its run once more', async () => {
-  const key = { ...KEY, taskId: 'cancelled' };
-  const { context, executions } = operatorOn([{ ...task(), ...key, ...cancel(T0 + MINUTE - 1).set }]);
-  executions.put(arnOf(1, key.taskId));
-  expect(await cancelTask(key, ann, context)).toMatchObject({ done: false });
-  expect(executions.get(arnOf(1, key.taskId))?.status).toBe('ABORTED');
-});
-
 test('a task whose tool is gone is ended all the same, with its run (row 23)', async () => {
   const { context, did } = operatorOn([task()], null);
   expect(await cancelTask(KEY, ann, context)).toMatchObject({ done: true });
-  expect(did).toEqual(['applyBlind', 'stop']);
+  expect(did).toEqual(['applyBlind', 'stop', 'applyBlind']);
 });
 
 test('what is not there, and what another release wrote, is refused by name', async () => {

@@ -2,6 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { SORT_KEYS } from '../../../../functions/tasks/attributes.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
+import { cancel } from '../../../../functions/tasks/transitions/end.ts';
+import { stopped, untilStopped } from '../../../../functions/tasks/transitions/run.ts';
 import { anOwner, begun, EXPIRES, inShard, type Owner, owner, T0 } from './slot-owner.ts';
 
 const { ofShard, full } = limits.openTaskSlots;
@@ -41,6 +43,19 @@ describe('an owner has as many slots as it may have open tasks, over all shards 
     for (let task = await one.begin(30); task !== undefined; task = await one.begin(30)) again.push(task);
     expect(again).toHaveLength(30);
     expect(one.slots(0).length + one.slots(1).length).toBe(30);
+  });
+
+  test('a cancelled task keeps its slot until its run is stopped (row 15)', async () => {
+    const one = anOwner();
+    const [task] = await begun(one, 2, 2);
+    if (task === undefined) throw new Error('no task');
+    const change = cancel(T0);
+    expect(await one.store.apply(task, untilStopped(task, change, T0))).toMatchObject({ status: 'cancelled' });
+    one.clock.now += full;
+    expect(await one.begin(2)).toBeUndefined();
+    expect(await one.store.applyBlind(task, stopped)).toBe(true);
+    one.clock.now += full;
+    expect(await one.begin(2)).toBeDefined();
   });
 
   test('a second call for the same task takes no second slot', async () => {

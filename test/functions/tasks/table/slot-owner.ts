@@ -20,7 +20,7 @@ export function anOwner() {
   const engine = memoryEngine(() => clock.now);
   const { dynamoDb, used } = metered(engine.dynamoDb, engine.table);
   const db = { ...dynamoDb };
-  const store = openTaskSlotStore(db, TABLE);
+  const store = { ...engine.store, ...openTaskSlotStore(db, TABLE) };
   const newTask = () => create(newTaskKey(session, clock.now), NEW, clock.now);
   const take = (task: TaskRecord, most: number) => store.takeSlot(task, most, clock.now, EXPIRES);
   const slots = (shard: number): string[] => {

@@ -4,6 +4,7 @@ import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { clientConfig } from '../../../../local/test/fixture.ts';
+import type { FaultSpec } from '../../../../local/testing.ts';
 import { ended, legacySession, modernRequest, poll } from '../../../support/clients.ts';
 import { ACCEPT, EVENT, FINISH, INVOKE, START, STOP, useCrashCloud } from './cloud.ts';
 import { ITS_ANSWER, MINUTE, SECONDS, settles } from './row.ts';
@@ -166,6 +167,29 @@ test('row 15: a result comes after the cancel, whose stop was lost: it is droppe
   const task_ = await get(taskId);
   expect(task_).toMatchObject({ status: 'cancelled' });
   expect(task_).not.toHaveProperty('result');
+});
+
+test.for<[string, FaultSpec, string]>([
+  ['the stop is refused', { ...STOP, do: { error: 'ThrottlingException' }, times: 20 }, 'RUNNING'],
+  ['the endpoint dies before the stop', { ...STOP, do: 'killWorker' }, 'RUNNING'],
+  ['the endpoint dies after the stop', { ...STOP, do: 'killWorker', at: 'after' }, 'ABORTED'],
+])('row 15: a task is cancelled, and %s: the sweep stops the run', async ([, fault, status], { task }) => {
+  const tool = Promise.withResolvers<void>();
+  const called = cloud().faults.add({ ...INVOKE, do: { run: () => tool.promise } });
+  const taskId = await start('echo');
+  await called.struck;
+  const added = cloud().faults.add(fault);
+  await cancel(taskId).catch(() => undefined);
+  const since = now();
+  expect(added.hits).toBeGreaterThan(0);
+  cloud().faults.clear();
+  expect(await stored(taskId)).toMatchObject({ status: 'cancelled', dueAt: expect.any(Number) });
+  expect(runsOf(taskId)).toMatchObject([{ status }]);
+  await pass(MINUTE, async () => !('due' in (await stored(taskId))));
+  settles(task, { row: 15, tookMs: now() - since, boundMs: 2 * MINUTE });
+  expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
+  expect(await get(taskId)).toMatchObject({ status: 'cancelled' });
+  tool.resolve();
 });
 
 test('row 16: two answers and a cancel race, 200 times: one answer counts (F-09)', async ({ task }) => {

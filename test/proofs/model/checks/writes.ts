@@ -27,7 +27,7 @@ export const PLAIN = 'plain';
 /** No clock of the model is wrong by more, in ms. */
 export const SKEW = 2_000;
 const FIXED = ['owner', 'taskId', 'tool', 'createdAt', 'ttl', 'deadlineAt', 'expiresAt', 'digest', 'accepts'] as const;
-const GONE = ['due', 'dueAt', 'asked', 'arguments', 'inputResponses', 'refused'] as const;
+const GONE = ['asked', 'arguments', 'inputResponses', 'refused'] as const;
 
 /** What must hold of each write of a task's record, by any writer. */
 export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): void {
@@ -50,6 +50,8 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
   }
   checkWaits(write, task, truth, must);
   if (before === undefined) return;
+  // After its end only the stop of its run is noted.
+  if (isTerminal(before.status) && isDeepStrictEqual(withoutDue(before), withoutDue(after))) return;
   const broken = brokenMove(before, after);
   if (broken !== undefined) must(false, broken);
   const fixed = FIXED.filter((field) => !isWithdrawn(after) || !['ttl', 'expiresAt'].includes(field));
@@ -63,6 +65,8 @@ export function checkWrite(write: RecordWrite, task: TaskTruth, truth: Truth): v
   const round = truth.round(after.taskId, before.round);
   if (round !== undefined) checkReason(write, task, round, must);
 }
+
+const withoutDue = ({ due: _due, dueAt: _dueAt, ...rest }: TaskRecord) => rest;
 
 /** Step Functions refused to start it, and it is gone for every reader. */
 export const isWithdrawn = ({ status, error = '' }: TaskRecord): boolean =>

@@ -191,7 +191,8 @@ function ofHistory(taskId: string, history: readonly Write[]): Violation[] {
   const told = show(history);
   if (first?.status === undefined || first.round === undefined) return [violation('wrong', `${taskId}: ${told}`)];
   let before = { status: first.status, round: first.round };
-  for (const { status = before.status, round = before.round } of rest) {
+  for (const { status = before.status, round = before.round, stop } of rest) {
+    if (stop) continue;
     const broken = brokenMove(before, { status, round });
     const kind = isTerminal(before.status) ? 'overwritten' : 'wrong';
     if (broken !== undefined) return [violation(kind, `${broken}: ${taskId} ${told}`)];

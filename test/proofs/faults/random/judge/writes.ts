@@ -1,4 +1,5 @@
 import type { Status } from '../../../../../functions/tasks/record.ts';
+import { isTerminal } from '../../../../../functions/tasks/transitions/change.ts';
 import { type Call, type JsonObject, listOf, objectOf } from '../../../../../local/testing.ts';
 
 /** A write of a task's record that was carried out, answered or not. */
@@ -11,6 +12,8 @@ export interface Write {
   /** As the write sets it; undefined where it leaves it. */
   readonly status: Status | undefined;
   readonly round: number | undefined;
+  /** Notes the stop of the run of a task that has ended. */
+  readonly stop?: true;
   /** The reason of an operator, in the event that it adds. */
   readonly reason?: string | undefined;
 }
@@ -31,7 +34,17 @@ export function writesIn(calls: readonly Call[]): Map<string, Write[]> {
     const status = text(set('status')) as Status | undefined;
     const events = objectOf(Item === undefined ? values[':event'] : objectOf(Item).events);
     const reason = text(objectOf(objectOf(listOf(events.L)[0]).M).reason);
-    history.push({ by: caller, at, landedAt, status, round: number(set('round')), ...(reason && { reason }) });
+    const from = text(values[':from0']);
+    const stop = status === undefined && from !== undefined && isTerminal(from as Status);
+    history.push({
+      by: caller,
+      at,
+      landedAt,
+      status,
+      round: number(set('round')),
+      ...(stop && { stop }),
+      ...(reason && { reason }),
+    });
     histories.set(taskId, history);
   }
   return histories;
