@@ -14,9 +14,9 @@ export interface CloudControl {
   records(since: number): Promise<TaskRecord[]>;
   /**
    * Moves the clock between two last writes of workflows, as no call is under way for minutes; not at all if a second
-   * has no moment between two. Answers whether it did.
+   * has no moment between two. Answers whether it did. @param isBusy whether another call is under way
    */
-  advance(ms: number): Promise<boolean>;
+  advance(ms: number, isBusy?: () => boolean): Promise<boolean>;
   /** One tick of the sweep's schedule; nothing where there is no such schedule. */
   sweep(): Promise<void>;
   /** Waits until no execution runs and no worker works. */
@@ -46,9 +46,9 @@ export function controlOf(cloud: Cloud): CloudControl {
       }
       return found.filter(({ status, createdAt }) => status !== undefined && createdAt >= since);
     },
-    async advance(ms) {
+    async advance(ms, isBusy = () => false) {
       for (const begun = performance.now(); performance.now() - begun < 1_000; await sleep(5)) {
-        if (running().some(({ states }) => states.at(-1) === 'Finish')) continue;
+        if (isBusy() || running().some(({ states }) => states.at(-1) === 'Finish')) continue;
         cloud.clock.advance(ms);
         return true;
       }

@@ -53,6 +53,15 @@ export interface Client {
 /** The connection broke, or AWS was out of reach: the client does not know what was done. */
 export class NoAnswer extends Error {}
 
+/** Cancels without an answer: each may be between its read and its write, which a function does within its 29 seconds. */
+export const cancels = {
+  underWay: 0,
+  async count<T>(cancel: Promise<T>): Promise<T> {
+    this.underWay++;
+    return cancel.finally(() => this.underWay--);
+  },
+};
+
 const unheard: OnQuestion = { asked() {}, taken() {} };
 const LONGEST_MS = 4_000;
 /** How often a stream is resumed at most, and after which pause. */
@@ -187,7 +196,7 @@ export function modernClient(url: string): Client {
       resultOf(await ask(url, body, headers, on));
     },
     async cancel(taskId) {
-      resultOf(await request('tasks/cancel', { taskId }));
+      resultOf(await cancels.count(request('tasks/cancel', { taskId })));
       return 'acknowledged';
     },
   };
@@ -265,7 +274,7 @@ export async function legacyClient(url: string): Promise<Client> {
       throw new NoAnswer();
     },
     async cancel(taskId) {
-      const message = await request('tasks/cancel', { taskId });
+      const message = await cancels.count(request('tasks/cancel', { taskId }));
       const { code, message: text } = message.error ?? {};
       if (code === -32602 && /^Cannot cancel task: it is already \w+$/.test(text)) return 'over';
       const { status } = resultOf(message);

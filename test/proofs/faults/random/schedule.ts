@@ -9,7 +9,7 @@ import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
 import type { CloudControl } from '../cloud-control.ts';
-import { type Look, legacyClient, modernClient } from './client.ts';
+import { cancels, type Look, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge/judge.ts';
 import { startsIn, writesIn } from './judge/writes.ts';
 import { idsOf, type Life, listen, live, liveOn, look, newLife } from './life.ts';
@@ -121,7 +121,7 @@ async function disturb({ seed, disturbances }: Plan, control: CloudControl) {
   const stopped = new Set<string>();
   const act: Record<Disturbance['what'], (ms: number) => Promise<unknown>> = {
     advance: async (ms) => {
-      if (await control.advance(ms)) moves.push({ at: control.cloud.clock.now() - ms, ms });
+      if (await control.advance(ms, () => cancels.underWay > 0)) moves.push({ at: control.cloud.clock.now() - ms, ms });
     },
     sweep: () => control.sweep(),
     'sweep twice': () => Promise.all([control.sweep(), control.sweep()]),
