@@ -79,15 +79,14 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const keys = interleaved([[...later.check, ...later.check_again], later.start, later.stop]);
   const starts = new Set(later.start);
   const stops = new Set(later.stop);
-  const full = new Set<ReadonlySet<TaskKey>>();
+  let isFull = false;
   let isOver = false;
   const lanes = Math.ceil(context.checksPerSecond / CHECKS_OF_LANE);
   const lane = async () => {
     const calls = { made: 0 };
     const ports = counting(context, calls);
     for (let key = keys.shift(); key !== undefined; key = isOver ? undefined : keys.shift()) {
-      const own = [starts, stops].find((some) => some.has(key));
-      if (own !== undefined && full.has(own)) {
+      if (isFull && starts.has(key)) {
         report.left++;
         continue;
       }
@@ -95,11 +94,9 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
       calls.made = 0;
       const error = await settle(key, true, ports);
       const pause = Math.max(0, begun + (calls.made * lanes * 1_000) / context.checksPerSecond - context.now());
-      // Each engine has its quota of starts, and stops have one.
-      if (error === 'TooManyStarts' || error === 'ThrottlingException') {
-        if (own === undefined) isOver = true;
-        else full.add(own);
-      }
+      // Each engine has its quota. Stops have one, too: while others use it up, some of these are accepted all the same.
+      if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
+      else if (!stops.has(key) && (error === 'TooManyStarts' || error === 'ThrottlingException')) isOver = true;
       if (isOver || context.now() + pause >= until) break;
       await context.sleep(pause);
     }
