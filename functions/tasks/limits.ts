@@ -171,7 +171,7 @@ export const limits = {
   sessionStream: {
     /** From the poll that finds a question until the stream asks it: the client may call tasks/result instead. */
     grace: 1.5 * SECOND,
-    /** After the stream sent a question, a held call does not ask it for this time. */
+    /** After the stream sent a question, a held call does not ask it for this time. One that a held call asks is noted once in it. */
     silence: 60 * SECOND,
     /** The stream asks a question without an answer again after this, if its client still polls. */
     askAgain: 180 * SECOND,

@@ -86,7 +86,7 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
           !wasAsked(held, askedMark(askedAs), marks) && !askedOnSessionStream(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
-      await noteAsked(record, askedAs, call, server);
+      await noteAsked(record, askedAs, notes, call, server);
       for (const question of due) {
         const message = await questionMessage(question, record, held.delivers === 'result', call, server);
         const sent = marks.filter((mark) => wasAsked(held, mark, marks));

@@ -24,8 +24,13 @@ export function offersSessionStream(call: Call, server: ServerContext): call is 
 }
 
 /** Whether the mark has not expired. */
-export function recently(notes: SessionNotes, mark: string, server: ServerContext): boolean {
-  return server.now() - (notes.asked[mark] ?? 0) < limits.sessionStream.askAgain;
+export function recently(
+  notes: SessionNotes | undefined,
+  mark: string,
+  server: ServerContext,
+  within: number = limits.sessionStream.askAgain,
+): boolean {
+  return server.now() - (notes?.asked[mark] ?? 0) < within;
 }
 
 /** Whether any stream of this session has asked it. */
@@ -40,8 +45,7 @@ export function askedOnSessionStream(
   notes: SessionNotes | undefined,
   server: ServerContext,
 ): boolean {
-  const at = notes?.asked[`${SESSION_STREAM_MARK}${record.taskId} ${askedAs}`];
-  return at !== undefined && server.now() - at < limits.sessionStream.silence;
+  return recently(notes, `${SESSION_STREAM_MARK}${record.taskId} ${askedAs}`, server, limits.sessionStream.silence);
 }
 
 /** Notes that a poll showed a waiting task: the session's stream asks its questions, unless they were asked. */
@@ -57,13 +61,32 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
   });
 }
 
-/** Notes what a held call asks, so that the session's stream does not ask it. */
-export async function noteAsked(record: TaskRecord, askedAs: readonly string[], call: Call, server: ServerContext) {
-  if (askedAs.length === 0 || !offersSessionStream(call, server)) return;
-  const marks = askedAs.map((as) => [`${record.taskId} ${as}`, server.now()] as const);
-  await bestEffort(() =>
-    changeNotes(call, server, (now) => ({ ...now, asked: { ...now.asked, ...Object.fromEntries(marks) } })),
-  );
+/**
+ * Notes what a held call asks, so that the session's stream does not ask it. Repeats within `silence` write nothing. It
+ * counts as a list, since it writes all notes; a question that the count refuses is asked, but not noted.
+ *
+ * @param before the notes as the call has read them
+ */
+export async function noteAsked(
+  record: TaskRecord,
+  askedAs: readonly string[],
+  before: SessionNotes | undefined,
+  call: Call,
+  server: ServerContext,
+): Promise<void> {
+  if (!offersSessionStream(call, server)) return;
+  const marks = askedAs.map((as) => `${record.taskId} ${as}`);
+  const noted = (notes?: SessionNotes) =>
+    marks.every((mark) => recently(notes, mark, server, limits.sessionStream.silence));
+  if (noted(before)) return;
+  await bestEffort(async () => {
+    await server.pollLimit.countList(call.principal, server);
+    await changeNotes(call, server, (now) => {
+      if (noted(now)) return undefined;
+      const added = Object.fromEntries(marks.map((mark) => [mark, server.now()]));
+      return { ...now, asked: { ...now.asked, ...added } };
+    });
+  });
 }
 
 /** A failure of the notes must not fail a poll or a question. */
@@ -75,11 +98,11 @@ async function bestEffort(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Changes the session notes. Drops expired entries, so that the notes stay small. */
+/** Changes the session notes, unless `change` gives undefined. Drops expired entries, so that the notes stay small. */
 export async function changeNotes(
   call: SessionCall,
   server: ServerContext,
-  change: (notes: SessionNotes) => SessionNotes,
+  change: (notes: SessionNotes) => SessionNotes | undefined,
 ): Promise<void> {
   const { askAgain, notes: most } = limits.sessionStream;
   const fresh = (times: Times): Times =>
@@ -89,7 +112,8 @@ export async function changeNotes(
         .sort(([, a], [, b]) => b - a)
         .slice(0, most),
     );
-  const trimmed = (notes: SessionNotes) => ({ ...notes, waiting: fresh(notes.waiting), asked: fresh(notes.asked) });
+  const trimmed = (notes: SessionNotes | undefined) =>
+    notes && { ...notes, waiting: fresh(notes.waiting), asked: fresh(notes.asked) };
   await server.store.updateSession(
     sessionPartition(call.session),
     (notes) => trimmed(change(notes)),

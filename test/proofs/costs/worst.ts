@@ -37,6 +37,11 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const until = async (taskId: string, is: (status: string) => boolean, from = session): Promise<void> => {
     while (!is((await from.request('tasks/get', { taskId })).body.result.status)) await sleep(50);
   };
+  /** A stream that asks notes it: the row is of one that did. */
+  const mustAsk = async (answer: Promise<string>): Promise<void> => {
+    const text = await answer;
+    if (!text.includes('elicitation/create')) throw new Error(`Nothing is asked: ${text.slice(0, 500)}`);
+  };
   const listen = (taskIds: readonly string[], reads?: number) =>
     modern('subscriptions/listen', { notifications: { taskIds } }, undefined, reads);
 
@@ -74,10 +79,15 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await modern('tasks/get', { taskId: working[0] });
   await legacy('tasks/list', {}, busy);
   await legacy('tasks/get', { taskId: waiting[0] }, busy);
-  const heldTask = await called('big', { bytes: LARGE }, busy);
-  const result = { jsonrpc: '2.0', id: 'held', method: 'tasks/result', params: { taskId: heldTask } };
-  const heldBody = { method: 'POST', headers: { ...POSTED, ...busy.headers }, body: JSON.stringify(result) };
-  const [, heldId] = /^id: (\S+)$/m.exec(await (await fetch(url, heldBody)).text()) ?? [];
+  /** Resumes a `tasks/result` from its begin. */
+  const resumedFrom = async (taskId: string) => {
+    const body = { jsonrpc: '2.0', id: 'held', method: 'tasks/result', params: { taskId } };
+    const sent = { method: 'POST', headers: { ...POSTED, ...busy.headers }, body: JSON.stringify(body) };
+    const [, eventId] = /^id: (\S+)$/m.exec(await (await fetch(url, sent)).text()) ?? [];
+    return { body: undefined, headers: { ...busy.headers, accept: 'text/event-stream', 'last-event-id': eventId } };
+  };
+  const [heldTask, heldAsk] = [await called('big', { bytes: LARGE }, busy), await called('ask', {}, busy)];
+  const [resumed, resumedAsk] = [await resumedFrom(heldTask), await resumedFrom(heldAsk)];
   const plain = { jsonrpc: '2.0', id: 'plain', method: 'tools/call', params: { name: 'echo', arguments: {} } };
   const waitingCall = fetch(url, {
     method: 'POST',
@@ -90,8 +100,10 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await (await waitingCall).text();
   crowd.free();
   await until(heldTask, (status) => status === 'completed', busy);
-  const resumed = { ...busy.headers, accept: 'text/event-stream', 'last-event-id': heldId };
-  await add('GET that resumes a call, 2025-11-25', { body: undefined, headers: resumed }, 1, 'GET');
+  await add('GET that resumes a call, 2025-11-25', resumed, 1, 'GET');
+  await until(heldAsk, (status) => status === 'input_required', busy);
+  await states.fillNotes();
+  await mustAsk(add('GET that resumes a call, 2025-11-25', resumedAsk, 1, 'GET'));
 
   // Tasks that were answered, and whose next round no request has started.
   const crashed = await some(limits.listenTasks, () => start('ask'));
@@ -133,17 +145,23 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await session.request('logging/setLevel', { level: 'debug' });
   await states.fillNotes();
   const { tasks } = (await session.request('tasks/list')).body.result;
-  const [open] = tasks.filter(({ status }: { status: string }) => status === 'input_required');
+  const [open, other] = tasks.filter(({ status }: { status: string }) => status === 'input_required');
+  await mustAsk(legacy('tasks/result', { taskId: other.taskId }));
+  const again = { jsonrpc: '2.0', id: 'again', method: 'tasks/result', params: { taskId: other.taskId } };
+  await mustAsk(add('repeated tasks/result, 2025-11-25', { body: again, headers: session.headers }));
   await legacy('tasks/get', { taskId: open.taskId });
   await legacy('tasks/get', { taskId: own[0] });
   await legacy('logging/setLevel', { level: 'info' });
   await legacy('tasks/cancel', { taskId: open.taskId });
+  const inputRequests = { confirm: { method: 'elicitation/create', params: { message: 'x'.repeat(ASKED), ...FORM } } };
+  const json = JSON.stringify({ inputRequests });
+  const plainAsk = { ...plain, params: { name: 'returns', arguments: { json } } };
+  // It looks for a slot at its begin, and reads the notes when it asks.
+  await mustAsk(add('tools/call that asks, 2025-11-25', { body: plainAsk, headers: session.headers }, HELD));
   await legacy('tasks/cancel', { taskId: own[0] });
 
   // The stream of a session with as many questions as one stream reads, each of them large.
   const large = await legacySession(url);
-  const inputRequests = { confirm: { method: 'elicitation/create', params: { message: 'x'.repeat(ASKED), ...FORM } } };
-  const json = JSON.stringify({ inputRequests });
   const asked = await some(limits.sessionStream.tasks, () => called('returns', { json }, large));
   for (const taskId of asked) await until(taskId, (status) => status === 'input_required', large);
   await sleep(limits.sessionStream.grace);

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import { everything, form, legacyServer, legacyServerWith, RELATED, sure, two, YES } from '../support/legacy-server.ts';
 
 /** A session with a task that asks, seen to do so by a poll. */
@@ -150,5 +151,56 @@ describe("a session's own stream", () => {
     expect((await (await session(everything, '2025-06-18')).listen()).status).toBe(405);
     const off = legacyServerWith({ questionStream: false }, sure);
     expect((await (await off.session(everything)).listen()).status).toBe(405);
+  });
+});
+
+describe('a held call notes what it asks', () => {
+  const asks = [{ method: 'elicitation/create' }];
+  /** A client whose calls are held for a second. */
+  async function briefly() {
+    const here = legacyServerWith({ holdCap: 1_000 }, sure);
+    const client = await here.session();
+    const noted = vi.spyOn(here.server.store, 'updateSession');
+    const result = (taskId: string) => client.request('tasks/result', { taskId });
+    return { ...here, client, noted, result };
+  }
+
+  test('once in a minute, and asks again each time (B-11, C-20)', async () => {
+    const { client, noted, result, wait } = await briefly();
+    const taskId = await client.create();
+    const first = await result(taskId);
+    expect(first.messages).toMatchObject(asks);
+    expect((await result(taskId)).messages).toMatchObject(asks);
+    expect((await client.resume(first.eventIds[0] ?? '')).messages).toMatchObject(asks);
+    expect(noted).toHaveBeenCalledTimes(1);
+    wait(limits.sessionStream.silence);
+    expect((await result(taskId)).messages).toMatchObject(asks);
+    expect(noted).toHaveBeenCalledTimes(2);
+  });
+
+  test('of each of several tasks, also at once (B-11, C-22)', async () => {
+    const { client, noted, result } = await briefly();
+    // More at once might not all be noted: each has four attempts.
+    const taskIds: string[] = [];
+    for (let n = 0; n < 4; n++) taskIds.push(await client.create());
+    const all = async () => (await Promise.all(taskIds.map(result))).map(({ messages }) => messages);
+    expect(await all()).toMatchObject(taskIds.map(() => asks));
+    expect(noted).toHaveBeenCalledTimes(4);
+    expect(await all()).toMatchObject(taskIds.map(() => asks));
+    expect(noted).toHaveBeenCalledTimes(4);
+  });
+
+  test('as one list: with too many lists it asks all the same, and notes nothing (E-29)', async () => {
+    const { client, noted, result, wait } = await briefly();
+    const taskId = await client.create();
+    for (let n = 0; n <= limits.lists.most; n++) await client.request('tasks/list', {});
+    expect((await client.request('tasks/list', {})).status).toBe(429);
+    expect((await result(taskId)).messages).toMatchObject(asks);
+    expect(noted).not.toHaveBeenCalled();
+    wait(2 * limits.lists.window);
+    expect((await result(taskId)).messages).toMatchObject(asks);
+    expect(noted).toHaveBeenCalledTimes(1);
+    for (let n = 1; n < limits.lists.most; n++) await client.request('tasks/list', {});
+    expect((await client.request('tasks/list', {})).status).toBe(429);
   });
 });

@@ -104,18 +104,41 @@ describe('a poll that shows a question notes its task', () => {
   });
 });
 
-describe('what a held call asks is noted', () => {
+describe('what a held call asks is noted (B-11)', () => {
   test('by task and question', async () => {
     const { server, notes } = await session();
-    await noteAsked(waiting, ['a', 'b'], call, server);
+    await noteAsked(waiting, ['a', 'b'], none, call, server);
     expect(await notes()).toEqual({ waiting: {}, asked: { 't a': NOW, 't b': NOW } });
+  });
+
+  test('again after a minute, with all that it asks', async () => {
+    const asked = { 't a': NOW - silence, 't b': NOW - silence + 1 };
+    const { server, notes } = await session({ ...none, asked });
+    await noteAsked(waiting, ['b'], await notes(), call, server);
+    expect(await notes()).toEqual({ ...none, asked });
+    await noteAsked(waiting, ['a', 'b'], await notes(), call, server);
+    expect(await notes()).toEqual({ ...none, asked: { 't a': NOW, 't b': NOW } });
+  });
+
+  test('not if another call has just noted it', async () => {
+    const asked = { 't a': NOW - 1 };
+    const { server, notes } = await session({ ...none, asked });
+    await noteAsked(waiting, ['a'], none, call, server);
+    expect(await notes()).toEqual({ ...none, asked });
+  });
+
+  test('also if only the stream of the session has asked it', async () => {
+    const asked = { '!t a': NOW, 'u a': NOW };
+    const { server, notes } = await session({ ...none, asked });
+    await noteAsked(waiting, ['a'], await notes(), call, server);
+    expect(await notes()).toEqual({ ...none, asked: { ...asked, 't a': NOW } });
   });
 
   test('not if it asks nothing, or its client has no stream', async () => {
     const { server } = await session();
     const update = vi.spyOn(server.store, 'updateSession');
-    await noteAsked(waiting, [], call, server);
-    await noteAsked(waiting, ['a'], { ...call, accepts: [] }, server);
+    await noteAsked(waiting, [], none, call, server);
+    await noteAsked(waiting, ['a'], none, { ...call, accepts: [] }, server);
     expect(update).not.toHaveBeenCalled();
   });
 });
