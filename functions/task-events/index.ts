@@ -64,11 +64,11 @@ export async function publish(
   context: TaskEventsContext,
 ): Promise<DynamoDBBatchResponse> {
   const read = Records.map((record) => ({ record, changes: changesIn(record) }));
-  const { entries, unread = Records.length } = await entriesOf(
+  const entries = await entriesOf(
     read.map(({ changes }) => changes),
     context,
   );
-  const refused = (await firstFailure(entries, context)) ?? unread;
+  const refused = (await firstFailure(entries, context)) ?? Records.length;
   const { publishEvents, summarized = new Set() } = context;
   const published = read.slice(0, refused).map(({ record: { dynamodb }, changes }) => ({
     changes,
@@ -111,29 +111,21 @@ interface Entry {
   readonly step: readonly object[];
 }
 
-/** The entries of all records before `unread`, the first one whose links could not be noted. */
 async function entriesOf(
   records: readonly (readonly TaskChange[])[],
   { server, links }: TaskEventsContext,
-): Promise<{ readonly entries: readonly Entry[]; readonly unread?: number }> {
+): Promise<readonly Entry[]> {
   const all = await Promise.all(
     records.map(async (changes, index) => {
-      try {
-        const waits = await Promise.all(changes.map((change) => links && taskWaitsEntries(change, server, links)));
-        return changes.flatMap((change, n) =>
-          [[statusChangeEntry(change, server) ?? []].flat(), waits[n] ?? []].flatMap((step) =>
-            step.map((entry) => ({ entry, index, taskId: change.task.taskId, step })),
-          ),
-        );
-      } catch (error) {
-        logEvent('links_failed', errorFacts(error));
-        return undefined;
-      }
+      const waits = await Promise.all(changes.map((change) => links && taskWaitsEntries(change, server, links)));
+      return changes.flatMap((change, n) =>
+        [[statusChangeEntry(change, server) ?? []].flat(), waits[n] ?? []].flatMap((step) =>
+          step.map((entry) => ({ entry, index, taskId: change.task.taskId, step })),
+        ),
+      );
     }),
   );
-  const unread = all.indexOf(undefined);
-  if (unread === -1) return { entries: all.flatMap((entries) => entries ?? []) };
-  return { entries: all.slice(0, unread).flatMap((entries) => entries ?? []), unread };
+  return all.flat();
 }
 
 /**
@@ -214,7 +206,7 @@ function createContext(env: NodeJS.ProcessEnv): TaskEventsContext {
 }
 
 function createLinks(env: NodeJS.ProcessEnv, url: string): Links {
-  const db = dynamoDb({ requestTimeout: 2_000, attempts: 3 });
+  const db = dynamoDb({ requestTimeout: 2_000, attempts: 1 });
   return { url, publishes: linkPublisher(db, variable(env, 'TASKS_TABLE')) };
 }
 

@@ -1,3 +1,4 @@
+import { errorFacts, logEvent } from '../tasks/log.ts';
 import type { RunKey } from '../tasks/table/run-items.ts';
 import { signalUrl } from '../tasks/waits/signal-url.ts';
 import { waitsOf } from '../tasks/waits/waits.ts';
@@ -34,7 +35,12 @@ export async function taskWaitsEntries({ task, moved }: TaskChange, server: stri
   );
   const entries = await Promise.all(
     open.map(async ({ name, until }) => {
-      if (!(await links.publishes({ owner, taskId, round, deadline }, name, moved.id))) return undefined;
+      // All owners wait for this. Without the note, a later round publishes the link once more.
+      const publishes = await links.publishes({ owner, taskId, round, deadline }, name, moved.id).catch((error) => {
+        logEvent('links_failed', errorFacts(error));
+        return true;
+      });
+      if (!publishes) return undefined;
       const detail: TaskWaits = {
         version: '1',
         id: `${moved.id}/${name}`,
