@@ -1,3 +1,4 @@
+import { TASK_OVER } from '../tasks/aws/workflow.ts';
 import type { RoundInput } from '../tasks/round-input.ts';
 import type { Execution } from './describe.ts';
 import { type Done, type ReconcilerContext, reconcileEnded } from './reconcile.ts';
@@ -13,6 +14,8 @@ export interface StatusChange {
 
 /** Settles the task of a run that ended badly, without a wait for the sweep (docs/crash-table.md, row 13). */
 export async function settleEnded(change: StatusChange, context: ReconcilerContext): Promise<Done> {
+  // Otherwise a run with a large input would be asked for, and other callers of the account share that quota.
+  if (change.status === 'ABORTED' && change.error === TASK_OVER) return 'nothing';
   const { input, error } = isWhole(change) ? change : await context.describe(change.executionArn);
   const round = roundOf(input);
   if (round === undefined) return 'nothing';

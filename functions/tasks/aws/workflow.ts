@@ -28,10 +28,13 @@ export function workflow(stepFunctions: Pick<SFNClient, 'send'>, machineArnPrefi
     },
     async stop(record: Round): Promise<void> {
       const executionArn = executionArnOf(record, machineArnPrefix + engineOf(record));
-      await stepFunctions.send(new StopExecutionCommand({ executionArn, cause: 'The task is over' }));
+      await stepFunctions.send(new StopExecutionCommand({ executionArn, error: TASK_OVER, cause: 'The task is over' }));
     },
   };
 }
+
+/** The error of a run that was stopped because its task is over: the event of its end needs no more. */
+export const TASK_OVER = 'TaskOver';
 
 /** Step Functions has no room for one more execution: too many starts a second, or too many open ones. */
 const isFull = (error: Error): boolean => FULL.includes(error.name) || isThrottlingError(error as SdkError);

@@ -52,6 +52,14 @@ describe('the end of a run (row 13)', () => {
     expect(records.get('t')).toMatchObject({ status: 'input_required', asked: output, arguments: '{"n":7}' });
   });
 
+  test('that was stopped because its task is over needs no read, however large its input (row 15)', async () => {
+    const { context, did } = fakeContext([record({ status: 'cancelled' })]);
+    const stopped = { ...change(), input: null, status: 'ABORTED', error: 'TaskOver' } as const;
+    expect(await settleEnded(stopped, context)).toBe('nothing');
+    expect(did).toEqual([]);
+    expect(await settleEnded({ ...stopped, error: null, input: change().input ?? null }, context)).toBe('not_stopped');
+  });
+
   test('that could not be read fails the delivery, so that it is tried again', async () => {
     const { context } = fakeContext([record()]);
     context.store.get = async () => {

@@ -78,7 +78,11 @@ test('the execution of a round has the ARN of its machine, and a name that is th
     ['AWSStepFunctions.StartExecution', { stateMachineArn: `${prefix}standard`, name: 'a-r1', input: '{}' }],
     [
       'AWSStepFunctions.StopExecution',
-      { executionArn: 'arn:aws:states:r:1:execution:s-standard:a-r1', cause: 'The task is over' },
+      {
+        executionArn: 'arn:aws:states:r:1:execution:s-standard:a-r1',
+        error: 'TaskOver',
+        cause: 'The task is over',
+      },
     ],
   ]);
 });
