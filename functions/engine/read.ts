@@ -4,6 +4,7 @@ import type { TaskRecord } from '../tasks/record.ts';
 import { ResultStoreError } from '../tasks/results/result-store.ts';
 import { InputLost } from '../tasks/s3/input-store.ts';
 import { loseInput } from '../tasks/transitions/end.ts';
+import { untilStopped } from '../tasks/transitions/run.ts';
 import type { RunContext } from './ports.ts';
 
 /** The record with all its input. Fails the task if its input is lost. Throws Unavailable. */
@@ -13,7 +14,8 @@ export async function wholeInput(record: TaskRecord, context: RunContext): Promi
   } catch (error) {
     if (!(error instanceof InputLost)) return unavailable(error, 'reading input', context);
     context.log('unexpected_error', { where: 'reading input', ...errorFacts(error) });
-    const failed = await context.store.apply(record, loseInput(record, context.now()));
+    const now = context.now();
+    const failed = await context.store.apply(record, untilStopped(record, loseInput(record, now), now));
     // Another request has changed the record.
     if (failed === undefined) throw new Unavailable();
     return failed;

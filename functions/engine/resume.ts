@@ -56,7 +56,7 @@ async function startCrashed(record: TaskRecord, context: RunContext): Promise<vo
     // If the execution exists but has ended, the sweep handles it.
     if ((await startAgain(record, context)) !== 'started') return;
     // The task has changed meanwhile, perhaps by a cancel that found no run to stop. Now there is one.
-    if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, record, context);
+    if (!(await context.store.applyBlind(record, confirmStart(record, now)))) await stopRun(record, context);
   } catch (error) {
     context.log('restart_failed', { tool: record.tool, error: (error as Error).name });
   }

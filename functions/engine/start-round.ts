@@ -98,7 +98,7 @@ async function settleFailedStart(record: TaskRecord, error: unknown, context: Ru
   if (seen === 'unknown') return { start: 'failed', error, failed: false };
   // The tool ran, and only the answer was lost: an error would make the client run it twice.
   if (seen !== 'gone' && seen.status !== 'cancelled' && seen.failure !== 'NotStarted') return { start: 'started' };
-  await stopRun(seen === 'gone' ? record : seen, record, context);
+  await stopRun(seen === 'gone' ? record : seen, context);
   return { start: 'failed', error, failed: seen !== 'gone' && seen.failure === 'NotStarted' };
 }
 

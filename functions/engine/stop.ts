@@ -1,5 +1,4 @@
 import { traitsOf } from '../tasks/engines.ts';
-import { limits } from '../tasks/limits.ts';
 import { errorFacts } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isTerminal } from '../tasks/transitions/change.ts';
@@ -13,34 +12,48 @@ type StopContext = Pick<RunContext, 'workflow' | 'log' | 'now'> & {
 /**
  * Stops the run of a task that has ended: the only place that does. The record MUST have ended first, so that a run that
  * goes on can change nothing. Best effort: until Step Functions has accepted the stop, the record is due, and the sweep tries
- * again (docs/crash-table.md, row 15).
+ * again (docs/crash-table.md, row 15). So it is if there is no run: one may begin at any moment, or has begun a moment ago.
  *
- * @param before the record while it was working
+ * @returns whether the stop was accepted
  */
-export async function stopRun(record: TaskRecord, before: TaskRecord, context: StopContext): Promise<void> {
-  if (!traitsOf(record).canBeStopped) return;
-  const isOver = await context.workflow.stop(record).then(
+export async function stopRun(record: TaskRecord, context: StopContext): Promise<boolean> {
+  if (!traitsOf(record).canBeStopped) return false;
+  const accepted = await context.workflow.stop(record).then(
     () => true,
     ({ name }: Error) => {
-      // There is none, or it may begin at any moment.
-      if (name === NO_RUN) return context.now() > before.updatedAt + limits.startWithin;
-      context.log('stop_failed', { tool: record.tool, error: name });
+      if (name !== NO_RUN) context.log('stop_failed', { tool: record.tool, error: name });
       return false;
     },
   );
-  if (!isTerminal(record.status) || isOver === (record.due === undefined)) return;
-  const change = isOver ? stopped : stopLater(record, context.now());
+  // The end of one that is not read again may have left out what is due.
+  const isDue = isTerminal(record.status) && record.due !== undefined;
+  if (accepted !== isDue) return accepted;
+  const change = accepted ? stopped : stopLater(record, context.now());
   await context.store.applyBlind(record, change).catch((error: unknown) => {
     context.log('unexpected_error', { where: 'stopping a run', ...errorFacts(error) });
   });
+  return accepted;
 }
 
-/** As `stopRun`, for the sweep: by now a run has begun, or none will. Throws what the stop throws. */
-export async function stopLate(record: TaskRecord, { workflow }: Pick<StopContext, 'workflow'>): Promise<void> {
-  if (!traitsOf(record).canBeStopped) return;
-  await workflow.stop(record).catch((error: Error) => {
-    if (error.name !== NO_RUN) throw error;
-  });
+/**
+ * As `stopRun`, for the sweep: by now a run has begun, or none will. No page of AWS says what a stop of a run comes to that
+ * has ended, so after an error the run itself decides. Returns false if Step Functions has no room for one more stop.
+ * Throws what else the stop throws.
+ */
+export async function stopLate(
+  record: TaskRecord,
+  isRunning: () => Promise<boolean>,
+  { workflow }: Pick<StopContext, 'workflow'>,
+): Promise<boolean> {
+  if (!traitsOf(record).canBeStopped) return true;
+  try {
+    await workflow.stop(record);
+  } catch (error) {
+    const { name } = error as Error;
+    if (name === 'ThrottlingException') return false;
+    if (name !== NO_RUN && (await isRunning())) throw error;
+  }
+  return true;
 }
 
 /** The error of a stop when there is no such execution. */
@@ -55,6 +68,6 @@ export async function stopIfOver(record: TaskRecord, context: RunContext): Promi
   if (!traitsOf(record).canBeStopped) return undefined;
   const seen = await context.store.get(record);
   if (seen?.status !== 'cancelled' && seen?.status !== 'failed') return undefined;
-  await stopRun(seen, record, context);
+  await stopRun(seen, context);
   return seen;
 }

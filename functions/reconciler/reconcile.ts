@@ -3,7 +3,7 @@ import { resumeRound } from '../engine/resume.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
 import { stopLate, stopRun } from '../engine/stop.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
-import { RecordUnknown } from '../tasks/errors.ts';
+import { RecordUnknown, TooManyStarts } from '../tasks/errors.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
 import { type OutcomeObjects, withOutcomeApart } from '../tasks/outcome/store-apart.ts';
@@ -35,9 +35,12 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 
 /**
  * What was done. `check`, `check_again`, `start`, `stop`, `resume`: nothing, as it depends on the run, or has to start or stop
- * one, and `mayCheck` was false.
+ * one, and `mayCheck` was false. `left`: Step Functions had no room for a stop.
  */
-export type Done = Decision['kind'] | 'start' | 'stop' | 'resumed';
+export type Done = Decision['kind'] | 'start' | 'stop' | 'left' | 'resumed';
+
+/** When a stop is tried again, in ms: at the next sweep, which begins a minute after this one. */
+const STOP_AGAIN = limits.firstDue / 2;
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
 export async function reconcile(key: TaskKey, mayCheck: boolean, context: ReconcilerContext): Promise<Done> {
@@ -68,17 +71,27 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   if (engine === undefined && !reads && !stops) return act(record, postpone(record, context.now()), context);
   try {
     if (resumes) return await resume(record, context);
-    if (stops) await stopLate(record, context);
+    if (stops) return await stopEnded(record, decision, context);
     if (!reads) return await act(record, decision, context);
     const run = await withWork(record, await context.describe(runOf(record, context)), context);
     return await act(record, decide(record, context.now(), run, engine), context);
   } catch (error) {
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
     const now = context.now();
-    const later = stops ? stopLater(record, now) : checkAgain(record, now, starts ? limits.firstDue : 0);
+    const later = stops
+      ? stopLater(record, now, STOP_AGAIN)
+      : checkAgain(record, now, starts || error instanceof TooManyStarts ? limits.firstDue : 0);
     await context.store.applyBlind(record, { ...later, ...sameDueAt(record) }).catch(() => undefined);
     throw error;
   }
+}
+
+/** Stops the run of a task that has ended. */
+async function stopEnded(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
+  const isRunning = async () => (await context.describe(runOf(record, context))).status === 'RUNNING';
+  if (await stopLate(record, isRunning, context)) return act(record, decision, context);
+  await context.store.applyBlind(record, stopLater(record, context.now(), STOP_AGAIN));
+  return 'left';
 }
 
 /** The ARN of the run of a record's round. */
@@ -148,7 +161,7 @@ async function act(record: TaskRecord, decision: Decision, context: ReconcilerCo
   }
   const written = await context.store.applyBlind(record, await withOutcomeApart(record, change, context));
   // If the write lost, perhaps to a cancel that found no run to stop, stop the run that was started here.
-  if (written ? decision.stop : decision.start) await stopRun(after(record, change), record, context);
+  if (written ? decision.stop : decision.start) await stopRun(after(record, change), context);
   return written ? decision.kind : 'nothing';
 }
 

@@ -1,3 +1,5 @@
+import { engineOf } from '../tasks/engines.ts';
+import { TooManyStarts } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
 import type { Cursor, DueIndex } from '../tasks/table/due-index.ts';
@@ -51,7 +53,8 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const settle = async (key: TaskKey, mayCheck: boolean, ports: ReconcilerContext): Promise<string | undefined> => {
     try {
       const done = await reconcile(key, mayCheck, ports);
-      if (!isLater(done)) note(report, done);
+      if (done === 'left') report.left++;
+      else if (!isLater(done)) note(report, done);
       else if (done === 'resume' || later[done].length < mostChecks) later[done].push(key);
       else report.left++;
       return undefined;
@@ -75,53 +78,70 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     started + (until - started) * 0.8,
     context,
   );
-  // The engines in turn. On Standard first those whose run was never seen, as it may have to be started.
-  const keys = interleaved([[...later.check, ...later.check_again], later.start, later.stop]);
-  const starts = new Set(later.start);
-  const stops = new Set(later.stop);
-  let isFull = false;
-  let isOver = false;
-  const lanes = Math.ceil(context.checksPerSecond / CHECKS_OF_LANE);
-  const lane = async () => {
+  /** What Step Functions has no room for: checks have a quota, and the starts of each engine. */
+  const full = new Set<string>();
+  const lane = async (keys: Kept[], lanes: number) => {
     const calls = { made: 0 };
-    const ports = counting(context, calls);
-    for (let key = keys.shift(); key !== undefined; key = isOver ? undefined : keys.shift()) {
-      if (isFull && starts.has(key)) {
+    const ports = counting(context, calls, full);
+    for (let next = keys.shift(); next !== undefined; next = keys.shift()) {
+      const { key, kind } = next;
+      if (full.has(kind)) {
         report.left++;
         continue;
       }
       const begun = context.now();
       calls.made = 0;
       const error = await settle(key, true, ports);
+      if (error === 'TooManyStarts' && kind === 'start') full.add(kind);
       const pause = Math.max(0, begun + (calls.made * lanes * 1_000) / context.checksPerSecond - context.now());
-      // Each engine has its quota. Stops have one, too: while others use it up, some of these are accepted all the same.
-      if (error === 'TooManyStarts' && starts.has(key)) isFull = true;
-      else if (!stops.has(key) && (error === 'TooManyStarts' || error === 'ThrottlingException')) isOver = true;
-      if (isOver || context.now() + pause >= until) break;
+      if (context.now() + pause >= until) break;
       await context.sleep(pause);
     }
+    report.left += keys.splice(0).length;
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  report.left += keys.length;
+  // In turn. Of the checks first those whose run was never seen, as it may have to be started.
+  const checks = interleaved([as('check', [...later.check, ...later.check_again]), as('start', later.start)]);
+  const lanes = Math.ceil(context.checksPerSecond / CHECKS_OF_LANE);
+  // Stops have a quota of their own: while others use it up, some are accepted all the same.
+  await Promise.all([...Array.from({ length: lanes }, () => lane(checks, lanes)), lane(as('stop', later.stop), 1)]);
   // A sweep in which every task fails must not count as a heartbeat.
   if (report.due === 0 && Object.keys(report.errors).length > 0) report.complete = false;
   return report;
 }
 
-/** The same ports, which count the calls of Step Functions. */
-function counting(context: ReconcilerContext, calls: { made: number }): ReconcilerContext {
+/** A task for the part of the sweep that calls Step Functions. */
+interface Kept {
+  readonly key: TaskKey;
+  readonly kind: 'check' | 'start' | 'stop';
+}
+const as = (kind: Kept['kind'], keys: readonly TaskKey[]): Kept[] => keys.map((key) => ({ key, kind }));
+
+/** The same ports, which count the calls of Step Functions. What there was no room for is in `full`. */
+function counting(context: ReconcilerContext, calls: { made: number }, full: Set<string>): ReconcilerContext {
   return {
     ...context,
-    describe(executionArn) {
+    async describe(executionArn) {
       calls.made++;
-      return context.describe(executionArn);
+      try {
+        return await context.describe(executionArn);
+      } catch (error) {
+        if ((error as Error).name === 'ThrottlingException') full.add('check');
+        throw error;
+      }
     },
     workflow: {
       ...context.workflow,
-      start(...run) {
+      async start(...run) {
+        const engine = engineOf(run[0]);
+        if (full.has(engine)) throw new TooManyStarts(true);
         // Without a history, no read comes before a start.
         calls.made = Math.max(calls.made, 1);
-        return context.workflow.start(...run);
+        try {
+          return await context.workflow.start(...run);
+        } catch (error) {
+          if (error instanceof TooManyStarts) full.add(engine);
+          throw error;
+        }
       },
       stop(...run) {
         calls.made = Math.max(calls.made, 1);

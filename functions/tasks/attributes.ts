@@ -17,7 +17,7 @@ export const keyIn = (item: Readonly<Record<string, unknown>>) => ({
   taskId: String(item[KEY.sort]),
 });
 
-/** The sparse index of unfinished tasks, by the time at which the sweep checks them, and the index of operators. */
+/** The sparse index of tasks that the sweep has to check, by the time of that (`due-index.ts`), and the index of operators. */
 export const INDEXES = {
   due: { name: 'due', partition: 'due', sort: 'dueAt' },
   status: { name: 'status', partition: 'statusShard', sort: 'createdAt', others: ['status', 'tool', 'deadlineAt'] },
@@ -118,7 +118,7 @@ export const PROBE = { owner: '#probe', taskId: '#probe' } as const;
 
 /** What a record holds of the questions of its task, and of what answers them. */
 const INPUT = ['asked', 'arguments', 'inputResponses', 'inputRef'] as const;
-/** What only an unfinished task has. */
+/** What goes when a task ends: see `untilStopped` for `due` and `dueAt`. */
 export const RUNNING = ['due', 'dueAt', ...INPUT, 'waits', 'signalled', 'early', 'refused', 'progressToken'] as const;
 /** What a new question of the task leaves out of its record. */
 export const BEFORE_QUESTION = ['refused'] as const;

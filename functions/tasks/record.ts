@@ -105,7 +105,7 @@ export interface TaskRecord {
   /** The id of the task of the same owner that an operator ran again as this one. */
   readonly rerunOf?: string;
 
-  /** Shard and time of the sparse `due` index; only while unfinished. */
+  /** Shard and time of the sparse `due` index; while unfinished, or until its run is stopped. */
   readonly due?: string;
   readonly dueAt?: number;
   /** The first round whose reports of progress are shown, if its tool has gone on after waits. @default `round` */

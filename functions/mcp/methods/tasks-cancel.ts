@@ -1,10 +1,10 @@
 import { end } from '../../engine/end.ts';
-import { InvalidParams } from '../../tasks/errors.ts';
+import { InvalidParams, Unavailable } from '../../tasks/errors.ts';
 import { listPartition, type Principal } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import type { Change } from '../../tasks/transitions/change.ts';
+import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
 import type { Method, ServerContext } from '../context.ts';
 import type { Sender } from '../identity/session.ts';
@@ -23,7 +23,7 @@ export const tasksCancel: Method = async (call, server) => {
 };
 
 /**
- * Cancels a task of the caller: see `end`. `won` is false for a task that had already ended.
+ * Cancels a task of the caller: see `end`. `won` is false for a task that had already ended. Throws Unavailable.
  *
  * @param unheard the call that waits for the task gets no answer (B-15)
  */
@@ -36,6 +36,7 @@ export async function cancelTask(
   const again = () => readTask(principal, taskId, server);
   const before = await again();
   const { record, written } = await end(before, withMark(cancel(server.now()), unheard), again, server);
+  if (!isTerminal(record.status)) throw new Unavailable();
   if (written && record.owner === listPartition(principal)) {
     // Best effort: without it, the free slot is found a moment later.
     await server.store.slotFreed(record.owner, server.now()).catch((error: unknown) => {

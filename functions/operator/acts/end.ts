@@ -5,7 +5,6 @@ import type { TaskKey } from '../../tasks/record.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import { cancel, fail } from '../../tasks/transitions/end.ts';
 import type { OperatorContext } from '../context.ts';
-import { seenNow } from '../view.ts';
 import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, reported } from './act.ts';
 import { withRights } from './rights.ts';
 
@@ -38,15 +37,15 @@ async function endTask(
   const rights = withRights(context, { policy: 'act', otherwise: 'Not done', action: 'change it' });
   const say = (done: boolean, message: string) => reported(act, stored, operator, { done, message }, context);
   const acting = async () => {
-    const { record, written, late } = await end(seenNow(stored, now) ?? stored, marked, read, rights);
     if (over !== undefined) return say(false, `Nothing to ${act}: ${over}`);
+    const { record, written, late, runs } = await end(stored, marked, read, rights);
     if (!written) {
       const why = overAlready(record, now) ?? `it has changed meanwhile, and is ${record.status}: try again`;
       return say(false, `Not done: ${why}`);
     }
     if (late) return say(false, 'Its deadline had passed: it is failed, as every reader was about to see');
     const run = traitsOf(stored).canBeStopped
-      ? 'Its run is stopped'
+      ? `Its run is stopped${runs ? ' within some minutes: it could not be stopped now' : ''}`
       : 'Its run cannot be stopped: it goes on until its tool notices, and changes nothing';
     return say(true, `${act === 'cancel' ? 'Cancelled' : 'Failed'}. ${run}`);
   };

@@ -35,8 +35,8 @@ export function untilStopped(record: TaskRecord, change: Change, now: number): C
 }
 
 /** The run of a task that has ended could not be stopped. The sweep tries again. */
-export function stopLater({ taskId }: TaskRecord, now: number): Change {
-  return { from: ENDED, set: { due: String(shardOf(taskId, limits.dueShards)), dueAt: now + limits.firstDue } };
+export function stopLater({ taskId }: TaskRecord, now: number, after: number = limits.firstDue): Change {
+  return { from: ENDED, set: { due: String(shardOf(taskId, limits.dueShards)), dueAt: now + after } };
 }
 
 /** Step Functions has accepted the stop of the run, or there is none. */

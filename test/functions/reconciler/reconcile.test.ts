@@ -25,7 +25,7 @@ describe('a task that is due', () => {
   test('and was never started fails first, then is stopped in case it exists after all (row 4)', async () => {
     const { context, records, did } = fakeContext([record()]);
     expect(await reconcile(key, true, context)).toBe('never_started');
-    expect(did).toEqual(['get', 'describe', 'applyBlind', 'stop', 'applyBlind']);
+    expect(did).toEqual(['get', 'describe', 'applyBlind', 'stop']);
     expect(records.get('t')).toMatchObject({ status: 'failed', statusMessage: 'The task could not be started' });
     expect(console.error).not.toHaveBeenCalled();
   });

@@ -34,13 +34,27 @@ describe('a task that ended before its run', () => {
     const { context, records, clock } = fakeContext([cancelled()]);
     const { stop } = context.workflow;
     context.workflow.stop = () => Promise.reject(Object.assign(new Error('full'), { name: 'ThrottlingException' }));
-    await expect(reconcile(key, true, context)).rejects.toThrow('full');
-    expect(records.get('t')).toMatchObject({ status: 'cancelled', dueAt: clock.now + MINUTE });
+    expect(await reconcile(key, true, context)).toBe('left');
+    expect(records.get('t')).toMatchObject({ status: 'cancelled', dueAt: clock.now + MINUTE / 2 });
     context.workflow.stop = stop;
     expect(await reconcile(key, true, context)).toBe('nothing');
     clock.now += MINUTE;
     expect(await reconcile(key, true, context)).toBe('not_stopped');
     expect(records.get('t')).toEqual(ended);
+  });
+
+  test.each([
+    ['has ended', 'ABORTED', 'not_stopped'],
+    ['runs', 'RUNNING', undefined],
+  ] as const)('counts by its run where a stop fails otherwise: it %s (row 15)', async (_title, status, done) => {
+    const { context, records, executions, clock } = fakeContext([cancelled()]);
+    executions.put(executionArn('t', 1), { status });
+    context.workflow.stop = () => Promise.reject(new Error('refused'));
+    const reconciled = reconcile(key, true, context);
+    if (done === undefined) await expect(reconciled).rejects.toThrow('refused');
+    else expect(await reconciled).toBe(done);
+    const due = { dueAt: clock.now + MINUTE / 2 };
+    expect(records.get('t')).toEqual(done === undefined ? { ...cancelled(), ...due } : ended);
   });
 
   test('needs no stop once its run has ended (row 15)', async () => {
@@ -90,7 +104,7 @@ describe('a sweep (row 15)', () => {
     const workflow = { ...fake.context.workflow, stop };
     const report = await sweep(fake.clock.now + 50_000, { ...fake.context, workflow });
     expect(asked).toBe(20);
-    expect(report).toMatchObject({ due: 20, left: 0, errors: { ThrottlingException: 20 } });
+    expect(report).toMatchObject({ complete: true, due: 20, left: 20, errors: {} });
     expect(fake.records.all().filter(({ seenRound }) => seenRound === 1)).toHaveLength(20);
   });
 

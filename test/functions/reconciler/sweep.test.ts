@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type SweepContext, sweep } from '../../../functions/reconciler/sweep.ts';
 import { TooManyStarts } from '../../../functions/tasks/errors.ts';
 import { shardOf } from '../../../functions/tasks/ids.ts';
@@ -33,6 +33,9 @@ describe('a sweep', () => {
     const fake = fakeContext(many(100));
     fake.clock.now = END + 1;
     const report = await sweep(fake.clock.now + 50_000, fake.context);
+    // No run is known of: the next sweep stops what has begun meanwhile.
+    fake.clock.now += MINUTE;
+    await sweep(fake.clock.now + 50_000, fake.context);
     expect(new Set(fake.records.all().map(({ due }) => due))).toEqual(new Set([undefined]));
     expect(report).toMatchObject({ complete: true, due: 100, left: 0, repaired: { overdue: 100 }, errors: {} });
     expect(fake.did.filter((name) => name === 'describe')).toEqual([]);
@@ -218,13 +221,19 @@ describe('the bounds of a sweep', () => {
     expect(failed(fake)).toBe(0);
   });
 
-  test('with no room for a start on Standard, it leaves the runs alone, too: they share a quota', async () => {
+  test('with no room for a start on Standard, it tries no other one, and goes on with the runs', async () => {
     const again = many(20).map((task) => ({ ...task, round: 2, arguments: '{}' }));
-    const fake = fakeContext(again);
-    const workflow = { ...fake.context.workflow, start: () => Promise.reject(new TooManyStarts(true)) };
-    const report = await sweep(fake.clock.now + 50_000, { ...fake.context, workflow });
-    expect(report).toMatchObject({ left: 19, errors: { TooManyStarts: 1 } });
-    expect(fake.did.filter((name) => name === 'describe')).toHaveLength(1);
+    const fake = fakeContext([...again, named('running')]);
+    fake.executions.put(executionArn('running', 1), { status: 'RUNNING' });
+    const start = vi.fn(() => Promise.reject(new TooManyStarts(true)));
+    const report = await sweep(fake.clock.now + 50_000, {
+      ...fake.context,
+      workflow: { ...fake.context.workflow, start },
+    });
+    expect(start).toHaveBeenCalledTimes(1);
+    expect(report).toMatchObject({ left: 0, due: 1, errors: { TooManyStarts: 20 } });
+    expect(fake.records.get('running')).toMatchObject({ seenRound: 1 });
+    expect(new Set(again.map(({ taskId }) => fake.records.get(taskId)?.dueAt))).not.toContain(T0 + MINUTE);
   });
 
   test('with slow checks, it begins none after its end', async () => {
