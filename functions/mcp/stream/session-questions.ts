@@ -57,7 +57,10 @@ export async function noteQuestions(record: TaskRecord, call: Call, server: Serv
     if (notes.waiting[taskId] !== undefined) return;
     const questions = questionsFor(await complete(record, { questions: true }, server), call);
     if (questions.every(({ askedAs }) => askedBefore(notes, `${taskId} ${askedAs}`, server))) return;
-    await changeNotes(call, server, (now) => ({ ...now, waiting: { ...now.waiting, [taskId]: server.now() } }));
+    await server.pollLimit.countList(call.principal, server);
+    await changeNotes(call, server, (now) =>
+      now.waiting[taskId] === undefined ? { ...now, waiting: { ...now.waiting, [taskId]: server.now() } } : undefined,
+    );
   });
 }
 

@@ -10,6 +10,7 @@ import {
   type SessionCall,
 } from '../../../../functions/mcp/stream/session-questions.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
+import { TooManyLists } from '../../../../functions/tasks/errors.ts';
 import { sessionPartition } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -77,6 +78,21 @@ describe('a poll that shows a question notes its task', () => {
     const earlier = await session({ waiting: { t: NOW - 5 }, asked: {} });
     await noteQuestions(waiting, call, earlier.server);
     expect(await earlier.notes()).toEqual({ waiting: { t: NOW - 5 }, asked: {} });
+  });
+
+  test('as a list of its owner: over that limit a later poll does (C-37)', async () => {
+    const { server, notes } = await session();
+    let count = 0;
+    server.pollLimit.countList = async () => {
+      if (count++ === 0) throw new TooManyLists(5);
+    };
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    await noteQuestions(waiting, call, server);
+    expect(await notes()).toEqual(none);
+    await noteQuestions(waiting, call, server);
+    expect(await notes()).toEqual({ waiting: { t: NOW }, asked: {} });
+    await noteQuestions(waiting, call, server);
+    expect(count).toBe(2);
   });
 
   test('not of a task that works, or of a client without a stream', async () => {
