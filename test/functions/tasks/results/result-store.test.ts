@@ -162,8 +162,8 @@ describe('what may pass is tried again, three times in all', () => {
   test('all of it ends within the timeout, however long S3 is silent', async () => {
     answers = [() => {}];
     await expect(store({ timeout: 200 }).put(key, '1')).rejects.toMatchObject({ code: 'TimeoutError' });
-    // Without a bound of all, it would try again after the five seconds of one request.
-    expect(seen).toHaveLength(1);
+    // Without a bound of all, it would try again after the five seconds of one request. A slow machine has sent none by then.
+    expect(seen.length).toBeLessThanOrEqual(1);
   });
 
   test('also in the middle of an answer', async () => {
