@@ -2,7 +2,7 @@ import type { EngineContext } from '../engine/ports.ts';
 import { resumeRound } from '../engine/resume.ts';
 import { claimRound, startAgain } from '../engine/start-round.ts';
 import { stopLate, stopRun } from '../engine/stop.ts';
-import { engineOf, traitsOf } from '../tasks/engines.ts';
+import { ENGINES, engineOf, traitsOf } from '../tasks/engines.ts';
 import { RecordUnknown, TooManyStarts } from '../tasks/errors.ts';
 import { executionArnOf } from '../tasks/ids.ts';
 import { limits } from '../tasks/limits.ts';
@@ -35,12 +35,13 @@ export interface ReconcilerContext extends Omit<EngineContext, 'store'>, Outcome
 
 /**
  * What was done. `check`, `check_again`, `start`, `stop`, `resume`: nothing, as it depends on the run, or has to start or stop
- * one, and `mayCheck` was false. `left`: Step Functions had no room for a stop.
+ * one, and `mayCheck` was false. `resume_unseen`: the same on an engine without a history. `left`: Step Functions had no room for a
+ * stop.
  */
-export type Done = Decision['kind'] | 'start' | 'stop' | 'left' | 'resumed';
+export type Done = Decision['kind'] | 'start' | 'stop' | 'left' | 'resume_unseen' | 'resumed';
 
-/** When a stop is tried again, in ms: at the next sweep, which begins a minute after this one. */
-const STOP_AGAIN = limits.firstDue / 2;
+/** When what Step Functions had no room for is tried again, in ms: at the next sweep, which begins a minute after this one. */
+const AT_NEXT = limits.firstDue / 2;
 
 /** Repairs one task after a crash at any point: read, decide, write. It may crash between any two of its calls. */
 export async function reconcile(key: TaskKey, mayCheck: boolean, context: ReconcilerContext): Promise<Done> {
@@ -62,7 +63,8 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
   if (!reads && !starts && !stops && !resumes && !endsRun(decision)) return act(record, decision, context);
   // A start or a stop is a call of Step Functions, too: the sweep makes those one by one.
   if (!mayCheck) {
-    if (resumes) return 'resume';
+    // Each engine has its quota of starts.
+    if (resumes) return ENGINES[tool.engine].hasHistory ? 'resume' : 'resume_unseen';
     if (starts) return 'start';
     if (stops) return 'stop';
     return isSeen(record) ? 'check_again' : 'check';
@@ -79,8 +81,8 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
     // Still due, but after the others: tasks that always fail must not use up the reads of every sweep.
     const now = context.now();
     const later = stops
-      ? stopLater(record, now, STOP_AGAIN)
-      : checkAgain(record, now, starts || error instanceof TooManyStarts ? limits.firstDue : 0);
+      ? stopLater(record, now, AT_NEXT)
+      : checkAgain(record, now, error instanceof TooManyStarts ? AT_NEXT : starts ? limits.firstDue : 0);
     await context.store.applyBlind(record, { ...later, ...sameDueAt(record) }).catch(() => undefined);
     throw error;
   }
@@ -90,7 +92,7 @@ export async function reconcile(key: TaskKey, mayCheck: boolean, context: Reconc
 async function stopEnded(record: TaskRecord, decision: Decision, context: ReconcilerContext): Promise<Done> {
   const isRunning = async () => (await context.describe(runOf(record, context))).status === 'RUNNING';
   if (await stopLate(record, isRunning, context)) return act(record, decision, context);
-  await context.store.applyBlind(record, stopLater(record, context.now(), STOP_AGAIN));
+  await context.store.applyBlind(record, stopLater(record, context.now(), AT_NEXT));
   return 'left';
 }
 

@@ -1,4 +1,3 @@
-import { engineOf } from '../tasks/engines.ts';
 import { TooManyStarts } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskKey } from '../tasks/record.ts';
@@ -32,7 +31,7 @@ export interface Report {
 /** Tasks that are read and written at the same time. */
 const AT_ONCE = 16;
 /** Rounds of tasks that have waited. StartExecution allows 150 or 300 a second per account, by region. */
-const RESUMES_PER_SECOND = 80;
+const RESUMES_PER_SECOND = { least: 5, most: 80 };
 /** Checks in a second, one after the other: each may take 100 ms and more. */
 const CHECKS_OF_LANE = 6;
 
@@ -46,20 +45,29 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
   const report: Report = { complete: true, due: 0, left: 0, repaired: {}, errors: {} };
   const started = context.now();
   const mostChecks = Math.ceil(((until - started) / 1_000) * context.checksPerSecond);
-  const later: Record<Later, TaskKey[]> = { check: [], check_again: [], start: [], stop: [], resume: [] };
+  const later: Record<Later, TaskKey[]> = {
+    check: [],
+    check_again: [],
+    start: [],
+    stop: [],
+    resume: [],
+    resume_unseen: [],
+  };
   const walkUntil = started + (until - started) / 2;
 
-  /** Returns the name of the error, if there was one. */
+  /** Returns the name of the error, if there was one. A start without room is left for the next sweep. */
   const settle = async (key: TaskKey, mayCheck: boolean, ports: ReconcilerContext): Promise<string | undefined> => {
     try {
       const done = await reconcile(key, mayCheck, ports);
       if (done === 'left') report.left++;
       else if (!isLater(done)) note(report, done);
-      else if (done === 'resume' || later[done].length < mostChecks) later[done].push(key);
+      else if (/^resume/.test(done) || later[done].length < mostChecks) later[done].push(key);
       else report.left++;
       return undefined;
     } catch (error) {
-      return failed(report, error);
+      if (!(error instanceof TooManyStarts)) return failed(report, error);
+      report.left++;
+      return error.name;
     }
   };
 
@@ -72,27 +80,24 @@ export async function sweep(until: number, context: SweepContext): Promise<Repor
     report.left += late;
     if (context.now() >= walkUntil) break;
   }
-  report.left += await resumeAll(
-    later.resume,
-    (key) => settle(key, true, context),
-    started + (until - started) * 0.8,
-    context,
+  const resumed = [later.resume, later.resume_unseen].map((keys) =>
+    resumeAll(keys, (key) => settle(key, true, context), started + (until - started) * 0.8, context),
   );
-  /** What Step Functions has no room for: checks have a quota, and the starts of each engine. */
-  const full = new Set<string>();
+  for (const left of await Promise.all(resumed)) report.left += left;
+  /** Other callers of the account share the quota of DescribeExecution. */
+  const noRoom = { toCheck: false };
   const lane = async (keys: Kept[], lanes: number) => {
     const calls = { made: 0 };
-    const ports = counting(context, calls, full);
+    const ports = counting(context, calls, noRoom);
     for (let next = keys.shift(); next !== undefined; next = keys.shift()) {
       const { key, kind } = next;
-      if (full.has(kind)) {
+      if (kind === 'check' && noRoom.toCheck) {
         report.left++;
         continue;
       }
       const begun = context.now();
       calls.made = 0;
-      const error = await settle(key, true, ports);
-      if (error === 'TooManyStarts' && kind === 'start') full.add(kind);
+      await settle(key, true, ports);
       const pause = Math.max(0, begun + (calls.made * lanes * 1_000) / context.checksPerSecond - context.now());
       if (context.now() + pause >= until) break;
       await context.sleep(pause);
@@ -117,7 +122,11 @@ interface Kept {
 const as = (kind: Kept['kind'], keys: readonly TaskKey[]): Kept[] => keys.map((key) => ({ key, kind }));
 
 /** The same ports, which count the calls of Step Functions. What there was no room for is in `full`. */
-function counting(context: ReconcilerContext, calls: { made: number }, full: Set<string>): ReconcilerContext {
+function counting(
+  context: ReconcilerContext,
+  calls: { made: number },
+  noRoom: { toCheck: boolean },
+): ReconcilerContext {
   return {
     ...context,
     async describe(executionArn) {
@@ -125,23 +134,16 @@ function counting(context: ReconcilerContext, calls: { made: number }, full: Set
       try {
         return await context.describe(executionArn);
       } catch (error) {
-        if ((error as Error).name === 'ThrottlingException') full.add('check');
+        if ((error as Error).name === 'ThrottlingException') noRoom.toCheck = true;
         throw error;
       }
     },
     workflow: {
       ...context.workflow,
-      async start(...run) {
-        const engine = engineOf(run[0]);
-        if (full.has(engine)) throw new TooManyStarts(true);
+      start(...run) {
         // Without a history, no read comes before a start.
         calls.made = Math.max(calls.made, 1);
-        try {
-          return await context.workflow.start(...run);
-        } catch (error) {
-          if (error instanceof TooManyStarts) full.add(engine);
-          throw error;
-        }
+        return context.workflow.start(...run);
       },
       stop(...run) {
         calls.made = Math.max(calls.made, 1);
@@ -198,28 +200,33 @@ async function inParallel<T>(
   return left;
 }
 
-/** Begins the next round of tasks at a limited pace, until `until`. Returns how many were left out. */
+/**
+ * Begins the next round of tasks at a limited pace, until `until`. A round whose start is refused is begun, and only a check
+ * starts it: so after a refusal it begins fewer in a second, until all are accepted again. Returns how many were left out.
+ */
 async function resumeAll(
   keys: readonly TaskKey[],
   settle: (key: TaskKey) => Promise<string | undefined>,
   until: number,
   { now, sleep }: SweepContext,
 ): Promise<number> {
-  for (let first = 0; first < keys.length; first += RESUMES_PER_SECOND) {
+  let most = RESUMES_PER_SECOND.most;
+  for (let first = 0; first < keys.length; ) {
     const begun = now();
-    const errors = await Promise.all(keys.slice(first, first + RESUMES_PER_SECOND).map(settle));
-    const left = keys.length - first - errors.length;
-    if (left === 0) return 0;
-    if (errors.includes('TooManyStarts') || now() + 1_000 >= until) return left;
+    const errors = await Promise.all(keys.slice(first, first + most).map(settle));
+    first += errors.length;
+    if (first === keys.length || now() + 1_000 >= until) return keys.length - first;
+    const refused = errors.includes('TooManyStarts');
+    most = refused ? Math.max(RESUMES_PER_SECOND.least, most >> 2) : Math.min(RESUMES_PER_SECOND.most, most << 1);
     await sleep(Math.max(0, begun + 1_000 - now()));
   }
   return 0;
 }
 
 /** Left for the part of the sweep that calls Step Functions. */
-type Later = 'check' | 'check_again' | 'start' | 'stop' | 'resume';
-const isLater = (done: Done): done is Later =>
-  done === 'check' || done === 'check_again' || done === 'start' || done === 'stop' || done === 'resume';
+const LATER = ['check', 'check_again', 'start', 'stop', 'resume', 'resume_unseen'] as const;
+type Later = (typeof LATER)[number];
+const isLater = (done: Done): done is Later => LATER.some((later) => later === done);
 
 function note(report: Report, done: Done): void {
   report.due++;

@@ -112,7 +112,7 @@ export function besideContract(referee: () => Referee): void {
       for (let i = 0; i < 110; i++) {
         const task = newTask({}, owner);
         expect(await store().takeSlot(task, 40, now, expiresAt)).toBe(true);
-        await store().create({ ...task, status: i < 30 ? 'working' : 'cancelled' });
+        await store().create({ ...task, status: i < 30 ? 'working' : 'failed' });
       }
     });
   });

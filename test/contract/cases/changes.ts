@@ -88,6 +88,10 @@ const NO_CHANGES = [
   'asOf',
   'waitAfter',
   'isSeen',
+  // They change only what is due of a task that has ended: see below.
+  'untilStopped',
+  'stopLater',
+  'stopped',
 ];
 
 const open: Status[] = ['working', 'waiting', 'input_required'];
@@ -101,6 +105,28 @@ export function changesContract(referee: () => Referee): void {
     expect(Object.keys({ ...transitions, ...deadlines, ...express }).filter((name) => !known.includes(name))).toEqual(
       [],
     );
+  });
+
+  test.each(statuses)(
+    'the stop of the run of a task that is %s is noted only once it has ended (row 15)',
+    async (is) => {
+      const { due: _due, dueAt: _dueAt, ...task } = taskIn(is);
+      const ended = transitions.isTerminal(is);
+      await store().create(task);
+      const later = transitions.stopLater(task, now);
+      expect(await store().applyBlind(task, later)).toBe(ended);
+      expect(await store().get(task)).toEqual(ended ? { ...task, ...later.set } : task);
+      expect(await store().applyBlind(task, transitions.stopped)).toBe(ended);
+      expect(await store().get(task)).toEqual(task);
+    },
+  );
+
+  test('the end of a task keeps it due until its run is stopped (row 15)', async () => {
+    const task = taskIn('working');
+    await store().create(task);
+    const change = transitions.untilStopped(task, transitions.cancel(now), now);
+    expect(await store().apply(task, change)).toEqual(applied(task, change));
+    expect(await store().get(task)).toMatchObject({ status: 'cancelled', due: task.due, dueAt: change.set.dueAt });
   });
 
   // A change is made only where `transitions` allows it, the same if nothing is read back, and never in an ended task (C-10, C-27).

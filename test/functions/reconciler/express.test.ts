@@ -51,7 +51,7 @@ test('in the walk of a sweep nothing starts: starts have their own pace', async 
   expect(did).toEqual(['get']);
 });
 
-test('a sweep starts 6 rounds a second, and none after Step Functions has no room', async () => {
+test('a sweep starts 6 rounds a second, also after Step Functions had no room for one', async () => {
   const many = Array.from({ length: 12 }, (_, i) => waits({ taskId: `t${i}`, dueAt: OVER + i }));
   const { context, clock, did } = fakeContext(many, onExpress);
   clock.now = OVER + MINUTE;
@@ -63,7 +63,7 @@ test('a sweep starts 6 rounds a second, and none after Step Functions has no roo
   const full = fakeContext(many, { ...onExpress, workflow: refusing(new TooManyStarts(true)) });
   full.clock.now = OVER + MINUTE;
   const report = await sweep(full.clock.now + 50_000, full.context);
-  expect(report).toMatchObject({ errors: { TooManyStarts: 1 }, left: 11 });
+  expect(report).toMatchObject({ complete: true, errors: {}, left: 12 });
   // It comes back to the one that was refused.
   expect(full.records.get('t0')?.dueAt).toBe(OVER + 2 * MINUTE);
 });
@@ -82,9 +82,9 @@ test('starts on Express and reads on Standard take turns, and each engine has it
     return context.describe(arn);
   };
   const report = await sweep(clock.now + 20_000, { ...context, describe });
-  expect(report.errors).toEqual({ TooManyStarts: 1 });
+  expect(report.errors).toEqual({});
   expect(described).toBe(30);
-  expect(report.left).toBe(29);
+  expect(report.left).toBe(30);
 });
 
 test('a start that is refused each minute is one event of the record', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { asking, KEY, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
+import { arnOf, asking, KEY, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
 import { acting } from './command.ts';
 
 const WHY = ['--stack', 'Shop', '--reason', 'INC-7'];
@@ -25,6 +25,7 @@ describe('an act of the command', () => {
 
   test('says the outcome of one task, and of many how many are done; 1 if one is not', async () => {
     const server = operatorOn(many(2));
+    for (const n of [0, 1]) server.executions.put(arnOf(1, id(n)));
     const one = await acting(server, 'cancel', id(0), ...OWNER, ...WHY);
     expect(one).toEqual({ code: 0, out: `${id(0)}  Cancelled. Its run is stopped\n` });
     const both = await acting(server, 'fail', id(0), id(1), ...OWNER, ...WHY);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { logged, shown } from '../../../../bin/tasks/mcp/report.ts';
 import { type Input, toolsFor } from '../../../../bin/tasks/mcp/tools.ts';
-import { ann, asking, KEY, MINUTE, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
+import { ann, arnOf, asking, KEY, MINUTE, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
 
 const ALL = { writes: true, payload: true };
 const ID = { taskId: KEY.taskId, owner: KEY.owner };
@@ -77,6 +77,7 @@ describe('the tools for operators', () => {
 
   test('act on one task, for the reason that is given, and say if it was not done', async () => {
     const server = operatorOn([task()]);
+    server.executions.put(arnOf());
     const act = { ...ID, reason: ann.reason };
     expect(await call(server, 'cancel_task', act)).toMatchObject({
       text: 'Cancelled. Its run is stopped',
