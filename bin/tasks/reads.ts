@@ -47,6 +47,8 @@ export async function logsReader(wanted: WantedLogs, context: OperatorContext): 
   if (part !== undefined && !parts.includes(part))
     throw new UsageError(`--part is one of ${parts.join(', ')}, not '${part}'`);
   if ((part === undefined) === (taskId === undefined)) throw new UsageError('logs takes the id of one task, or --part');
+  if (part !== undefined && owner !== undefined)
+    throw new UsageError('--part reads lines of all owners: give no --owner with it');
   const from = context.now() - duration('--since', since);
   const key = taskId === undefined ? undefined : await findTask(taskId, owner, context.reads);
   return () => logsOf(key, { ...(part && { part, from }), payload }, context);

@@ -192,6 +192,7 @@ describe('logs', () => {
   test.each([
     [[], 'logs takes the id of one task, or --part'],
     [[KEY.taskId, '--part', 'endpoint'], 'logs takes the id of one task, or --part'],
+    [['--part', 'endpoint', '--owner', KEY.owner], '--part reads lines of all owners: give no --owner with it'],
     [['--part', 'nope'], "--part is one of endpoint, not 'nope'"],
     [['--part', 'endpoint', '--since', 'x'], '--since is a time'],
   ])('%j are refused', async (args, message) => {
