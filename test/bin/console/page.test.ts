@@ -43,6 +43,8 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
       const row = `::-p-xpath(//tr[contains(., '${taskId.slice(-10)}')])`;
       const shows = (status: string, selector = part === 'list' ? row : 'h1') =>
         expect.poll(() => text(selector).catch(() => '')).toContain(status);
+      // A list reads one status after the other, and misses a task that moves meanwhile: the next one has it.
+      isHeld = false;
       await pass();
       await shows('…', row);
       if (part === 'task') await go(`#/task/${taskId}`);
@@ -102,7 +104,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in Chromium', () => {
     await page().keyboard.press('Enter');
     await until('cancelled', 'h1');
     await until('“INC-7”');
-    expect(await text('#said')).toBe('Cancelled. Its run is stopped');
+    await until(/^Cancelled\. Its run is stopped$/, '#said');
     expect(console_().acts.at(-1)).toMatchObject({ act: 'cancel', taskId, reason: 'INC-7', done: true });
     await page().keyboard.press('Escape');
     await until('Tasks', 'h1');
