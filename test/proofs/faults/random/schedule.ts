@@ -9,10 +9,11 @@ import { isTerminal } from '../../../../functions/tasks/transitions/change.ts';
 import { createRandom } from '../../../../local/testing.ts';
 import { judgeTold, type Told } from '../../told-rules.ts';
 import type { CloudControl } from '../cloud-control.ts';
-import { cancels, type Look, legacyClient, modernClient } from './client.ts';
+import { cancels, legacyClient, modernClient } from './client.ts';
 import { judge, type Violation } from './judge/judge.ts';
 import { startsIn, writesIn } from './judge/writes.ts';
-import { idsOf, type Life, listen, live, liveOn, look, newLife } from './life.ts';
+import { lastLooks, lastStreams } from './last-looks.ts';
+import { type Life, live, liveOn, newLife } from './life.ts';
 import type { Connect } from './operators/connect.ts';
 import { type Bug, type Operators, operatorsIn } from './operators/operators.ts';
 import type { Disturbance, Plan } from './plan.ts';
@@ -52,12 +53,11 @@ const GONE = 3;
 const ROUNDS = 4;
 /** So many waits of a task come one after the other, each of less than a minute. */
 const WAITS = 3;
-/** Requests of one last look. */
-const TRIES = 5;
 
 /**
  * One schedule: its clients work while its faults strike; then the faults end, and within the bounds of the crash table
- * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep.
+ * everything must have ended: after the first minute's sweep, and what is left after its deadline and one more sweep. A third one stops the
+ * runs of what ended since.
  */
 export async function runSchedule(
   plan: Plan,
@@ -86,6 +86,7 @@ export async function runSchedule(
     storm.calm();
     const calmAt = now();
     const stuck = await settle(lives, operators, since, folder, control);
+    await stopLast(since, control);
     const last = await lastLooks(lives);
     const lastTold = await lastStreams(lives);
     const records = new Map((await control.records(since)).map((record) => [record.taskId, record]));
@@ -227,11 +228,12 @@ async function settle(
   ];
 }
 
-async function lastStreams(lives: readonly Life[]): Promise<Map<string, string | undefined>> {
-  const streams = lives.flatMap((life) =>
-    life.task.listens ? [...life.taskIds].map(async (taskId) => [taskId, await listen(life, taskId)] as const) : [],
-  );
-  return new Map(await Promise.all(streams));
+/** One more sweep for the runs of tasks that have ended since the last one (row 15). */
+async function stopLast(since: number, control: CloudControl): Promise<void> {
+  if ((await control.records(since)).every(({ due }) => due === undefined)) return;
+  control.cloud.clock.advance(MINUTE + 1_000);
+  await control.sweep();
+  await control.quiet();
 }
 
 /** Once its ttl has passed a task is gone for everybody, once it is deleted nothing is left, and nothing brings it back. */
@@ -267,22 +269,6 @@ async function expire(
     ...left.map(({ taskId }) => `${taskId} is not deleted`),
   ];
   return found.map((what) => ({ kind: 'not gone', what: `past its ttl ${what}` }));
-}
-
-async function lastLooks(lives: readonly Life[]): Promise<Map<string, Look | undefined>> {
-  const looks = lives.flatMap((life) =>
-    idsOf(life).map(async (taskId) => [taskId, await answered(() => look(life, taskId))] as const),
-  );
-  return new Map(await Promise.all(looks));
-}
-
-/** A busy machine refuses some requests, as no worker is free: its client asks again. */
-async function answered<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
-  for (let tries = 1; ; tries++) {
-    const answer = await ask();
-    if (answer !== undefined || tries === TRIES) return answer;
-    await sleep(tries * 100);
-  }
 }
 
 const untold = (what: string): Violation => ({ kind: 'untold', what });
