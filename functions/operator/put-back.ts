@@ -2,7 +2,7 @@ import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } fro
 import { KEY } from '../tasks/attributes.ts';
 import { OPEN } from '../tasks/record.ts';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
-import { isKnown } from '../tasks/table/known-record.ts';
+import { recordIn } from '../tasks/table/known-record.ts';
 import { isTerminal } from '../tasks/transitions/change.ts';
 
 /** Counts of the items of a restored table. */
@@ -62,7 +62,8 @@ export async function putBack(
 /** A task that has ended stays ended (C-10, E-14): one that is unfinished now was damaged meanwhile. */
 function put(TableName: string, item: Item): PutCommand {
   const missing = 'attribute_not_exists(#taskId)';
-  if (!isKnown(item) || !isTerminal(item.status)) {
+  const record = recordIn(item);
+  if (record === undefined || !isTerminal(record.status)) {
     const ExpressionAttributeNames = { '#taskId': KEY.sort };
     return new PutCommand({ TableName, Item: item, ConditionExpression: missing, ExpressionAttributeNames });
   }

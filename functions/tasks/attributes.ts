@@ -11,10 +11,25 @@ export const tableKey = <T>({ owner, taskId }: { readonly owner: T; readonly tas
   [KEY.sort]: taskId,
 });
 
+type Item = Readonly<Record<string, unknown>>;
+
 /** The key of the task in an item of the table, or of an index. */
-export const keyIn = (item: Readonly<Record<string, unknown>>) => ({
-  owner: String(item[KEY.partition]),
-  taskId: String(item[KEY.sort]),
+export const keyIn = (item: Item) => ({ owner: String(item[KEY.partition]), taskId: String(item[KEY.sort]) });
+
+/** The fields of a record in an item of the table: no more than the names of the key differ. */
+export const fieldsIn = ({ [KEY.partition]: owner, [KEY.sort]: taskId, ...item }: Item): Item => ({
+  ...item,
+  owner,
+  taskId,
+});
+/** The item of the table that holds these fields. */
+export const itemOf = <T extends object>({
+  owner,
+  taskId,
+  ...fields
+}: T & { readonly owner: string; readonly taskId: string }) => ({
+  ...tableKey({ owner, taskId }),
+  ...fields,
 });
 
 /** The sparse index of tasks that the sweep has to check, by the time of that (`due-index.ts`), and the index of operators. */
@@ -23,7 +38,7 @@ export const INDEXES = {
   status: { name: 'status', partition: 'statusShard', sort: 'createdAt', others: ['status', 'tool', 'deadlineAt'] },
 } as const;
 /** What a list of operators reads in their index. */
-export const INDEXED = ['owner', 'taskId', 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
+export const INDEXED = [KEY.partition, KEY.sort, 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
 
 /** The sort keys of items other than tasks. They sort before all task ids. */
 export const SORT_KEYS = {
@@ -106,7 +121,7 @@ export const SUBSCRIPTION_SHOWN = [
   'lastDeliveryAt',
 ] as const;
 /** What the end of a subscription by an operator names: nothing that is not shown (see `ENDED`). */
-export const SUBSCRIPTION_ENDED = ['owner', 'taskId', 'createdAt'] as const;
+export const SUBSCRIPTION_ENDED = [KEY.partition, KEY.sort, 'createdAt'] as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 
@@ -127,11 +142,11 @@ export const BEFORE_ROUND = ['waits', 'signalled', 'early', 'refused'] as const;
 
 /** What readers need of a record to say whether its task is open: `isKnown` and `asOf`. */
 export const SEEN = [
-  'owner',
+  KEY.partition,
   'version',
   'tool',
   'expiresAt',
-  'taskId',
+  KEY.sort,
   'status',
   'round',
   'createdAt',
@@ -149,13 +164,13 @@ export const SEEN = [
 ] as const;
 
 /** What the role of a tool may get of an item: whether its task is still wanted. */
-export const RUN_READS = ['owner', 'taskId', 'status', 'round'] as const;
+export const RUN_READS = [KEY.partition, KEY.sort, 'status', 'round'] as const;
 /** What it may query beside the records: the journal, and how far the last run was. */
-export const RUN_QUERIES = ['owner', 'taskId', ...ENTRY, 'progress', 'progressTotal', 'expiresAt'] as const;
+export const RUN_QUERIES = [KEY.partition, KEY.sort, ...ENTRY, 'progress', 'progressTotal', 'expiresAt'] as const;
 /** What it may write there: nothing that puts an item into an index. */
 export const RUN_WRITES = [
-  'owner',
-  'taskId',
+  KEY.partition,
+  KEY.sort,
   ...ENTRY,
   'updatedAt',
   'statusMessage',
@@ -166,8 +181,8 @@ export const RUN_WRITES = [
 
 /** What the write of a signal names (`receive` in `transitions/waits.ts`). */
 export const RECEIVED = [
-  'owner',
-  'taskId',
+  KEY.partition,
+  KEY.sort,
   'status',
   'round',
   'inputResponses',
@@ -186,8 +201,8 @@ export const RECEIVED = [
  * wrote, but for the names of waits: no argument, question, answer, result, message or token. The policy of operators names the same ones.
  */
 export const SHOWN = [
-  'owner',
-  'taskId',
+  KEY.partition,
+  KEY.sort,
   'version',
   'status',
   'round',
@@ -238,8 +253,8 @@ export const PAYLOAD = [
  * names into another, so who may name a payload could copy it into what the read policy shows.
  */
 export const ENDED = [
-  'owner',
-  'taskId',
+  KEY.partition,
+  KEY.sort,
   'status',
   'statusShard',
   'round',
@@ -258,8 +273,8 @@ export const ENDED = [
 
 /** What `answer` names. It needs the right to payloads. */
 export const ANSWERED = [
-  'owner',
-  'taskId',
+  KEY.partition,
+  KEY.sort,
   'version',
   'status',
   'statusShard',

@@ -1,7 +1,10 @@
+import { fieldsIn, INDEXES, keyIn } from '../attributes.ts';
 import { ENGINE_NAMES } from '../engines.ts';
 import { RecordUnknown } from '../errors.ts';
 import { RECORD_VERSION, STATUSES, type TaskRecord } from '../record.ts';
 import { type Check, has, isBoolean, isInteger, isNumber, isString, listOf, objectOf, oneOf } from '../shape.ts';
+
+type Item = Readonly<Record<string, unknown>>;
 
 const isToken: Check = (value) => isString(value) || isNumber(value);
 
@@ -69,13 +72,21 @@ const isRecord = has(
 );
 
 /**
- * Whether this code understands an item of the tasks table. After a rollback there may be records of a newer release.
- * A write without a condition may have left a partial one.
+ * Whether this code understands the fields of a record. After a rollback there may be records of a newer release. A write without
+ * a condition may have left a partial one.
  */
-export const isKnown = (item: unknown): item is TaskRecord => isRecord(item);
+export const isKnown = (fields: unknown): fields is TaskRecord => isRecord(fields);
 
-/** Throws RecordUnknown. */
-export function known(item: Readonly<Record<string, unknown>>): TaskRecord {
-  if (isKnown(item)) return item;
-  throw new RecordUnknown(String(item.taskId));
+/** The record in an item of the tasks table. Undefined: not known. The shard is a matter of the table: no reader of records gets it. */
+export function recordIn(item: Item): TaskRecord | undefined {
+  const { [INDEXES.status.partition]: _shard, ...fields } = fieldsIn(item);
+  const record: unknown = fields;
+  return isKnown(record) ? record : undefined;
+}
+
+/** As recordIn. Throws RecordUnknown. */
+export function known(item: Item): TaskRecord {
+  const record = recordIn(item);
+  if (record === undefined) throw new RecordUnknown(keyIn(item).taskId);
+  return record;
 }

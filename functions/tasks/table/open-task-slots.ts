@@ -7,7 +7,7 @@ import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions/change.ts';
 import { ifConditionHolds } from './conditional-write.ts';
-import { isKnown } from './known-record.ts';
+import { recordIn } from './known-record.ts';
 
 /**
  * Bounds how many unfinished tasks an owner has (C-37). A task takes a slot before it is created, in one conditional write,
@@ -115,9 +115,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     };
     const got = await db.batchGet({ RequestItems: { [table]: request } });
     const unread = new Set((got.UnprocessedKeys?.[table]?.Keys ?? []).map((one) => one[KEY.sort] as string));
-    const records = new Map(
-      (got.Responses?.[table] ?? []).map((record) => [record[KEY.sort] as string, record as unknown]),
-    );
+    const records = new Map((got.Responses?.[table] ?? []).map((record) => [record[KEY.sort] as string, record]));
     const isGone = (one: Held) => {
       if (last.get(one.slot.slice(0, ID)) !== one) return true;
       const id = idOf(one.slot);
@@ -213,11 +211,12 @@ const roomOf = (shard: number, most: number): number => Math.min(ofShard, most -
 const heldOf = (shard: number, item: Readonly<Record<string, unknown>> | undefined): Held[] =>
   item?.taken instanceof Set ? [...(item.taken as Set<string>)].map((slot) => ({ shard, slot })) : [];
 
-function isOver(slot: string, record: unknown, now: number): boolean {
+function isOver(slot: string, record: Readonly<Record<string, unknown>> | undefined, now: number): boolean {
   const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;
   if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
   // A record that this release does not understand keeps no slot: nothing here could free it later.
-  const seen = isKnown(record) ? asOf(record, now) : undefined;
+  const known = recordIn(record);
+  const seen = known && asOf(known, now);
   // A cancelled task keeps its slot until its run is stopped: else one caller could use up the stops of the account.
   return seen === undefined || (isTerminal(seen.status) && (seen.status !== 'cancelled' || seen.due === undefined));
 }

@@ -1,4 +1,4 @@
-import { BEFORE_TASKS, INDEXED, INDEXES, KEY, PAYLOAD, SHOWN, tableKey } from '../attributes.ts';
+import { BEFORE_TASKS, fieldsIn, INDEXED, INDEXES, KEY, PAYLOAD, SHOWN, tableKey } from '../attributes.ts';
 import type { DynamoDb, QueryInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { Status, TaskKey } from '../record.ts';
@@ -63,6 +63,8 @@ export interface OperatorReads {
 /** A progress item. A tool writes it. */
 export type Report = Readonly<Record<string, unknown>>;
 
+const storedIn = (item: Readonly<Record<string, unknown>>) => fieldsIn(item) as StoredTask;
+
 export function operatorReads(db: DynamoDb, table: string): OperatorReads {
   async function query(input: Omit<QueryInput, 'TableName'>, attributes: readonly string[], names: Names) {
     const { Items = [], LastEvaluatedKey: next } = await db.query({
@@ -93,7 +95,9 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
       );
       const stopped = pages.flatMap(({ next }) => (next === undefined ? [] : Number(next.createdAt)));
       const last = Math.max(0, ...stopped);
-      const tasks = (pages.flatMap(({ items }) => items) as IndexedTask[]).filter(({ createdAt }) => createdAt >= last);
+      const tasks = (pages.flatMap(({ items }) => items.map(storedIn)) as unknown as IndexedTask[]).filter(
+        ({ createdAt }) => createdAt >= last,
+      );
       return { tasks, ...(stopped.length > 0 && { next: { createdUntil: last } }) };
     },
     async ofOwner(owner, selection, limit, from) {
@@ -112,7 +116,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
         SHOWN,
         [],
       );
-      return { tasks: items as StoredTask[], ...(next && { next }) };
+      return { tasks: items.map(storedIn), ...(next && { next }) };
     },
     async getMany(keys) {
       if (keys.length === 0) return [];
@@ -121,7 +125,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
       // As TaskStore.getMany: a batch may leave keys out.
       for (let idle = 0; rest.length > 0 && idle < 5; idle++) {
         const got = await db.batchGet({ RequestItems: { [table]: { Keys: rest, ...projection(SHOWN, []) } } });
-        const some = (got.Responses?.[table] ?? []) as StoredTask[];
+        const some = (got.Responses?.[table] ?? []).map(storedIn);
         if (some.length > 0) idle = 0;
         found.push(...some);
         rest = got.UnprocessedKeys?.[table]?.Keys ?? [];
@@ -132,7 +136,7 @@ export function operatorReads(db: DynamoDb, table: string): OperatorReads {
     async get(key, payload) {
       const attributes = payload ? [...SHOWN, ...PAYLOAD] : SHOWN;
       const { items } = await query({ ...oneItem(key), ConsistentRead: true }, attributes, []);
-      return items[0] as StoredTask | undefined;
+      return items.map(storedIn)[0];
     },
     async progressOfMany(keys, payload) {
       if (keys.length === 0) return new Map();

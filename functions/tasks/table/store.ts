@@ -1,11 +1,11 @@
-import { BEFORE_TASKS, INDEXES, KEY, tableKey } from '../attributes.ts';
+import { BEFORE_TASKS, INDEXES, itemOf, KEY, tableKey } from '../attributes.ts';
 import type { DynamoDb, GetInput, PutInput, UpdateInput } from '../aws/dynamodb.ts';
 import { Unavailable } from '../errors.ts';
 import type { TaskEvent, TaskKey, TaskRecord, Writer } from '../record.ts';
 import type { Change } from '../transitions/change.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 import { type JournalStore, journalStore } from './journal-items.ts';
-import { isKnown, known } from './known-record.ts';
+import { known, recordIn } from './known-record.ts';
 import { type OpenTaskSlotStore, openTaskSlotStore } from './open-task-slots.ts';
 import { type ProgressStore, progressStore, readProgress, withAllProgress, withProgress } from './progress-item.ts';
 import { type SessionStore, sessionStore } from './session-notes.ts';
@@ -92,7 +92,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     );
   async function read(key: TaskKey): Promise<TaskRecord | undefined> {
     const { Item } = await db.get({ TableName: table, Key: tableKey(key), ConsistentRead: true });
-    return Item && known(withoutShard(Item));
+    return Item && known(Item);
   }
   async function getMany(keys: readonly TaskKey[], ConsistentRead: boolean): Promise<TaskRecord[]> {
     const found: TaskRecord[] = [];
@@ -118,7 +118,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
       const put: PutInput = {
         TableName: table,
         Item: {
-          ...record,
+          ...itemOf(record),
           [SHARD]: statusShard(record.status, record.taskId),
           ...(by && { events: record.events.map(writtenBy(by)) }),
         },
@@ -153,7 +153,7 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
     },
     async apply(key, change) {
       const written = (await update(key, change, 'ALL_NEW'))?.Attributes;
-      return written && known(withoutShard(written));
+      return written && known(written);
     },
     async applyBlind(key, change) {
       return (await update(key, change, 'NONE')) !== undefined;
@@ -173,11 +173,9 @@ export function taskStore(db: DynamoDb, table: string, by?: Writer): TaskStore {
 }
 
 const SHARD = INDEXES.status.partition;
-/** The shard is a matter of the table: no reader of records gets it. */
-const withoutShard = ({ [SHARD]: _shard, ...item }: Readonly<Record<string, unknown>>) => item;
 /** Those that this release understands. */
 const recordsIn = (items: readonly Readonly<Record<string, unknown>>[]): TaskRecord[] =>
-  items.map((item): unknown => withoutShard(item)).filter(isKnown);
+  items.flatMap((item) => recordIn(item) ?? []);
 
 const clause = (keyword: string, parts: readonly string[]): string =>
   parts.length === 0 ? '' : `${keyword} ${parts.join(', ')}`;
