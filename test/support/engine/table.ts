@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
-import { INDEXES } from '../../../functions/tasks/attributes.ts';
+import { INDEXES, KEY } from '../../../functions/tasks/attributes.ts';
 import { loadDatabase, mapSize } from '../../../local/testing.ts';
 import { type Expressions, parse } from './expressions.ts';
 import type { AttributeValue, Item } from './values.ts';
@@ -59,14 +59,11 @@ interface Versions {
   readonly before: Item | undefined;
 }
 
+const KEYS = [KEY.partition, KEY.sort] as const;
 const DESCRIPTION = {
-  KeySchema: [{ AttributeName: 'owner' }, { AttributeName: 'taskId' }],
-  AttributeDefinitions: [
-    { AttributeName: 'owner', AttributeType: 'S' },
-    { AttributeName: 'taskId', AttributeType: 'S' },
-  ],
+  KeySchema: KEYS.map((AttributeName) => ({ AttributeName })),
+  AttributeDefinitions: KEYS.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
 };
-const KEY = ['owner', 'taskId'] as const;
 const LARGEST_ITEM = 400 * 1_024;
 /** Of one page, in bytes. */
 const LARGEST_PAGE = 1_024 * 1_024;
@@ -75,7 +72,7 @@ const LARGEST_PAGE = 1_024 * 1_024;
 function indexOf(name: string) {
   const index = Object.values(INDEXES).find((one) => one.name === name);
   if (index === undefined) throw new Error(`The table has no index ${name}`);
-  const keys = [index.partition, index.sort, ...KEY];
+  const keys = [index.partition, index.sort, ...KEYS];
   return { sort: index.sort, keys, held: [...keys, ...('others' in index ? index.others : [])] };
 }
 
@@ -135,7 +132,7 @@ export function createTable(now: () => number, written: (write: Written) => void
     query(request, stale) {
       const { _keyCondition, _filter, _projection } = parse(request);
       const index = request.IndexName === undefined ? undefined : indexOf(request.IndexName);
-      const { sort, keys } = index ?? { sort: 'taskId', keys: KEY };
+      const { sort, keys } = index ?? { sort: KEY.sort, keys: KEYS };
       const found: Item[] = [];
       for (const version of versions.values()) {
         const item = seen(version, stale);
@@ -143,7 +140,7 @@ export function createTable(now: () => number, written: (write: Written) => void
         if (db.matchesExprFilter(item, _keyCondition?.expression ?? {})) found.push(item);
       }
       const direction = request.ScanIndexForward === false ? -1 : 1;
-      const order = (a: Item, b: Item) => direction * (compare(a[sort], b[sort]) || compare(a.taskId, b.taskId));
+      const order = (a: Item, b: Item) => direction * (compare(a[sort], b[sort]) || compare(a[KEY.sort], b[KEY.sort]));
       found.sort(order);
       const { ExclusiveStartKey: after } = request;
       const rest = after === undefined ? found : found.filter((item) => order(item, after) > 0);
@@ -200,7 +197,7 @@ function pageOf(items: readonly Item[], limit = Number.POSITIVE_INFINITY) {
   return { items: items.slice(0, count), last: stopped ? items[count - 1] : undefined };
 }
 
-const keyOf = ({ owner, taskId }: Item): string => `${owner?.S} ${taskId?.S}`;
+const keyOf = (item: Item): string => KEYS.map((name) => item[name]?.S).join(' ');
 const pick = (item: Item, names: readonly string[]): Item =>
   Object.fromEntries(names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])));
 
