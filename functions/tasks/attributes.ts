@@ -4,7 +4,9 @@
  */
 
 /** The attributes that are the key of the table. */
-export const KEY = { partition: 'owner', sort: 'taskId' } as const;
+const PARTITION = 'owner';
+const SORT = 'taskId';
+export const KEY = { partition: PARTITION, sort: SORT } as const;
 /** The key of an item. Takes a whole record, too: DynamoDB refuses a key with more than its two parts. */
 export const tableKey = <T>({ owner, taskId }: { readonly owner: T; readonly taskId: T }) => ({
   [KEY.partition]: owner,
@@ -38,7 +40,7 @@ export const INDEXES = {
   status: { name: 'status', partition: 'statusShard', sort: 'createdAt', others: ['status', 'tool', 'deadlineAt'] },
 } as const;
 /** What a list of operators reads in their index. */
-export const INDEXED = [KEY.partition, KEY.sort, 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
+export const INDEXED = [PARTITION, SORT, 'status', 'tool', 'createdAt', 'deadlineAt'] as const;
 
 /** The sort keys of items other than tasks. They sort before all task ids. */
 export const SORT_KEYS = {
@@ -121,7 +123,7 @@ export const SUBSCRIPTION_SHOWN = [
   'lastDeliveryAt',
 ] as const;
 /** What the end of a subscription by an operator names: nothing that is not shown (see `ENDED`). */
-export const SUBSCRIPTION_ENDED = [KEY.partition, KEY.sort, 'createdAt'] as const;
+export const SUBSCRIPTION_ENDED = [PARTITION, SORT, 'createdAt'] as const;
 /** What an entry of a task's journal has besides its key and `expiresAt` (docs/architecture/tasks.md, "The journal"). */
 export const ENTRY = ['value', 'bytes', 'sha256', 'misfit', 'begun', 'variables', 'round', 'order'] as const;
 
@@ -142,11 +144,11 @@ export const BEFORE_ROUND = ['waits', 'signalled', 'early', 'refused'] as const;
 
 /** What readers need of a record to say whether its task is open: `isKnown` and `asOf`. */
 export const SEEN = [
-  KEY.partition,
+  PARTITION,
   'version',
   'tool',
   'expiresAt',
-  KEY.sort,
+  SORT,
   'status',
   'round',
   'createdAt',
@@ -164,13 +166,13 @@ export const SEEN = [
 ] as const;
 
 /** What the role of a tool may get of an item: whether its task is still wanted. */
-export const RUN_READS = [KEY.partition, KEY.sort, 'status', 'round'] as const;
+export const RUN_READS = [PARTITION, SORT, 'status', 'round'] as const;
 /** What it may query beside the records: the journal, and how far the last run was. */
-export const RUN_QUERIES = [KEY.partition, KEY.sort, ...ENTRY, 'progress', 'progressTotal', 'expiresAt'] as const;
+export const RUN_QUERIES = [PARTITION, SORT, ...ENTRY, 'progress', 'progressTotal', 'expiresAt'] as const;
 /** What it may write there: nothing that puts an item into an index. */
 export const RUN_WRITES = [
-  KEY.partition,
-  KEY.sort,
+  PARTITION,
+  SORT,
   ...ENTRY,
   'updatedAt',
   'statusMessage',
@@ -181,8 +183,8 @@ export const RUN_WRITES = [
 
 /** What the write of a signal names (`receive` in `transitions/waits.ts`). */
 export const RECEIVED = [
-  KEY.partition,
-  KEY.sort,
+  PARTITION,
+  SORT,
   'status',
   'round',
   'inputResponses',
@@ -201,8 +203,8 @@ export const RECEIVED = [
  * wrote, but for the names of waits: no argument, question, answer, result, message or token. The policy of operators names the same ones.
  */
 export const SHOWN = [
-  KEY.partition,
-  KEY.sort,
+  PARTITION,
+  SORT,
   'version',
   'status',
   'round',
@@ -253,8 +255,8 @@ export const PAYLOAD = [
  * names into another, so who may name a payload could copy it into what the read policy shows.
  */
 export const ENDED = [
-  KEY.partition,
-  KEY.sort,
+  PARTITION,
+  SORT,
   'status',
   'statusShard',
   'round',
@@ -273,8 +275,8 @@ export const ENDED = [
 
 /** What `answer` names. It needs the right to payloads. */
 export const ANSWERED = [
-  KEY.partition,
-  KEY.sort,
+  PARTITION,
+  SORT,
   'version',
   'status',
   'statusShard',
