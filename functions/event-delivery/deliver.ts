@@ -81,21 +81,22 @@ export async function deliver(
     ...('status' in answer && { status: answer.status }),
     ...(error !== undefined && { error }),
   };
+  const rest = restAfter(at - begun);
+  const resting = rest > 0 && { slowUntil: at + rest };
   if (error === undefined) {
     measure({ ...facts, result: 'delivered' });
-    const rest = restAfter(at - begun);
-    return goOn({ position, ...(rest > 0 && { slowUntil: at + rest }) });
+    return goOn({ position, ...resting });
   }
   if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
     measure({ ...facts, result: 'given_up' });
-    return goOn(givenUp);
+    return goOn({ ...givenUp, ...resting });
   }
   // It comes again in any case: that the status is behind must not hold it up for longer.
   await store
     .failed(subscription, error, at)
     .catch((unnoted: unknown) => logEvent('delivery_unnoted', errorFacts(unnoted), 'warn'));
   measure({ ...facts, result: 'failed' });
-  return { again: retryAfter(subscription, at) };
+  return { again: Math.max(retryAfter(subscription, at), rest) };
 
   async function heldUntilQuiet(): Promise<number> {
     if (hold === undefined || subscription?.hold === false || now() >= happenedAt + hold.most) return 0;

@@ -18,8 +18,8 @@ export function retryAfter({ failedSince }: Pick<Subscription, 'failedSince'>, n
 }
 
 /**
- * For how long a receiver rests that took an event within this time, in ms. Of all posts at once, slow receivers then take a quarter of
- * the places that they would take.
+ * For how long a receiver rests that answered within this time, in ms, whatever it answered. Of all posts at once, slow receivers then take
+ * a quarter of the places that they would take.
  */
 export const restAfter = (took: number): number => (took < SECOND ? 0 : 3 * took);
 

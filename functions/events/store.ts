@@ -22,7 +22,7 @@ export function eventsStore(context: ChainContext): EventsStore {
       return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
     async delivered({ ownerKey, ...to }, { position, givenUp, slowUntil }, read) {
-      const taken = givenUp ? undefined : { at: now(), slowUntil };
+      const taken = { at: givenUp ? undefined : now(), slowUntil };
       await goOn(ownerKey, await items.delivered(ownerKey, to, position, taken), read);
     },
     failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),

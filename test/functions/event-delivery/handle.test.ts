@@ -235,16 +235,17 @@ test('no request for an event that was delivered before, or that the token may n
 });
 
 test.each([
-  [999, undefined],
-  [1_000, 3_000],
-  [9_000, 27_000],
-])('a receiver that took an event within %i ms gets the next one %s ms later', async (took, rest) => {
+  [204, 999, undefined],
+  [204, 1_000, 3_000],
+  [204, 9_000, 27_000],
+  [410, 9_000, 27_000],
+])('a receiver that answered %i within %i ms gets the next event %s ms later', async (status, took, rest) => {
   const rests: (number | undefined)[] = [];
   const made = createDelivery({
     ...unheld,
     post: async () => {
       made.state.now += took;
-      return { status: 204, body: '' };
+      return { status, body: '' };
     },
   });
   made.context.store.delivered = async (_to, { slowUntil }) => void rests.push(slowUntil);
@@ -257,4 +258,19 @@ test.each([
   expect(made.hidden).toEqual([Math.ceil((rest ?? 0) / 1_000)]);
   made.state.now = until;
   expect(await made.receive()).toEqual([true]);
+});
+
+test.each([
+  [500, 1],
+  [9_000, 27],
+])('a receiver that failed after %i ms gets the event again %i s later', async (took, again) => {
+  const made = createDelivery({
+    ...unheld,
+    post: async () => {
+      made.state.now += took;
+      return { status: 500, body: '' };
+    },
+  });
+  expect(await made.receive()).toEqual([false]);
+  expect(made.hidden).toEqual([again]);
 });

@@ -213,16 +213,12 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const values = { last, ...(!isRepeat && { from }) };
       return move(owner, to, values, '#lastMatched < :last', `SET ${before}#lastMatched = :last`);
     },
-    delivered(owner, to, position, taken) {
-      const { at, slowUntil } = taken ?? {};
+    delivered(owner, to, position, { at, slowUntil } = {}) {
       const values = { position, ...(at !== undefined && { at }), ...(slowUntil !== undefined && { slowUntil }) };
-      const slow =
-        slowUntil === undefined
-          ? { set: '', remove: ', #slowUntil' }
-          : { set: ', #slowUntil = :slowUntil', remove: '' };
-      const its = `, #lastDeliveryAt = :at${slow.set} REMOVE #failedSince, #lastError${slow.remove}`;
-      const set = `SET #deliveredTo = :position${taken === undefined ? '' : its}`;
-      return move(owner, to, values, '#deliveredTo < :position', set);
+      const rests = slowUntil === undefined ? '' : ', #slowUntil = :slowUntil';
+      const rested = slowUntil === undefined ? ', #slowUntil' : '';
+      const taken = at === undefined ? '' : `, #lastDeliveryAt = :at REMOVE #failedSince, #lastError${rested}`;
+      return move(owner, to, values, '#deliveredTo < :position', `SET #deliveredTo = :position${rests}${taken}`);
     },
     async failed(owner, { id, createdAt }, error, at) {
       const set = 'SET #lastError = :error, #triedAt = :at, #failedSince = if_not_exists(#failedSince, :at)';

@@ -53,9 +53,10 @@ export interface StoredSubscription extends MatchedSubscription {
 
 export type NewSubscription = StoredSubscription & { readonly url: string };
 
-/** How a receiver took an event. */
+/** How a receiver answered an event. */
 export interface Taken {
-  readonly at: number;
+  /** Undefined: it did not take it. */
+  readonly at?: number | undefined;
   readonly slowUntil?: number | undefined;
 }
 
