@@ -9,6 +9,7 @@ import { currentState, type MapCount } from '../tasks/aws/execution-history.ts';
 import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
 import { fileStore } from '../tasks/files/file-items.ts';
+import { limits } from '../tasks/limits.ts';
 import { logEvent } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
@@ -65,19 +66,21 @@ function createServer(
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
   const db = dynamoDb({ requestTimeout: REQUEST_TIMEOUT });
   const bucket = variable(env, 'RESULTS_BUCKET');
+  const store = taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint');
+  const countState = (owner: string) => store.countState(owner, limits.states.most, Date.now(), limits.states.window);
   const tools = wiredTools(manifest, validators, functions, stateMachines);
   return {
     manifest,
     tools,
     toolEngine: (tool) => tools.get(tool)?.entry.engine,
     log: logEvent,
-    store: taskStore(db, variable(env, 'TASKS_TABLE'), 'endpoint'),
+    store,
     audit: printAudit,
     workflow: workflow(stepFunctions({ requestTimeout: REQUEST_TIMEOUT, attempts: 3 }), machineArnPrefix),
     // Each read of a waiting task may need it.
     inputs: inputStore(resultStore({ bucket, timeout: INPUT_TIMEOUT })),
     results: resultStore({ bucket }),
-    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), Date.now),
+    currentState: machineStates(stateMachines, machineArnPrefix, stateReader(), countState, Date.now),
     invoke: invoker(functions),
     files: { ...filesOf(bucket), ...fileStore(db, variable(env, 'TASKS_TABLE')) },
     signer: signer(signingKey(variable(env, 'SIGNING_KEY_SECRET'))),

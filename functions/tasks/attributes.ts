@@ -48,10 +48,11 @@ export const SORT_KEYS = {
   slots: '#slots#',
   full: '#slots-full',
   session: '#session',
-  /** These three are in the partition of an owner's counts. */
+  /** These four are in the partition of an owner's counts. */
   streams: '#streams',
   refused: '#refused',
   lists: '#lists',
+  states: '#states',
   /** Names the task that a link's place belongs to. Has its own partition. */
   task: '#task',
   /** These three are in the partition of an owner's subscriptions. With the id of the subscription behind it. */

@@ -61,6 +61,11 @@ export const limits = {
    * the 200 streams of an owner read 1,600. A partition gives 3,000.
    */
   lists: { most: 100, window: 5 * SECOND, free: 120 * SECOND, owners: 1_000 },
+  /**
+   * Reads of the states of machines, for one owner in all containers, in two windows. GetExecutionHistory has 20 a second for the account
+   * (https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html).
+   */
+  states: { most: 30, window: 5 * SECOND },
   /** What a container serves where it cannot count in the table: a token bucket as of `polls`, per second. */
   uncountedLists: { perInterval: 2, burst: 100 },
   /** How long a call without a task waits for its result, unless the server's option says otherwise. */

@@ -100,12 +100,15 @@ export function streamsContract(referee: () => Referee): void {
     expect((await counted(owner))?.held).toBe(3);
   });
 
-  test('lists of an owner are counted apart, for two windows (E-29)', async () => {
-    const owner = newOwner();
-    const list = (now: number) => referee().store.countList(owner, 2, now, LONGEST);
-    for (let i = 0; i < 3; i++) await open(owner);
-    expect([await list(T0), await list(T0), await list(T0 + 1)]).toEqual([true, true, false]);
-    expect([await list(T0 + LONGEST), await list(T0 + 2 * LONGEST)]).toEqual([false, true]);
-    expect((await counted(owner))?.held).toBe(3);
-  });
+  test.each(['countList', 'countState'] as const)(
+    '%s: each owner has a count of its own, for two windows (E-29)',
+    async (count) => {
+      const owner = newOwner();
+      const list = (now: number) => referee().store[count](owner, 2, now, LONGEST);
+      for (let i = 0; i < 3; i++) await open(owner);
+      expect([await list(T0), await list(T0), await list(T0 + 1)]).toEqual([true, true, false]);
+      expect([await list(T0 + LONGEST), await list(T0 + 2 * LONGEST)]).toEqual([false, true]);
+      expect((await counted(owner))?.held).toBe(3);
+    },
+  );
 }

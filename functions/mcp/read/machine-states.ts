@@ -1,6 +1,7 @@
 import type { ExecutionState, MapCount } from '../../tasks/aws/execution-history.ts';
 import { setBounded } from '../../tasks/bounded-map.ts';
 import { executionName } from '../../tasks/ids.ts';
+import { limits } from '../../tasks/limits.ts';
 import type { TaskKey } from '../../tasks/record.ts';
 import type { ServerContext } from '../context.ts';
 
@@ -14,6 +15,8 @@ const PAUSE = 10_000;
 /** Executions remembered in one container. */
 const MOST = 1_000;
 
+/** Whether the states of an owner's machines may be read once more. */
+type Count = (owner: string) => Promise<boolean>;
 /** Reads the state of an execution. `before`: what an earlier read has counted of its Map. */
 type Read = (executionArn: string, before?: MapCount) => Promise<ExecutionState | undefined>;
 
@@ -22,17 +25,19 @@ type Read = (executionArn: string, before?: MapCount) => Promise<ExecutionState 
  *
  * @param machines names of the state machines, as in TOOL_MACHINES
  * @param read reads the state of an execution
+ * @param count counts a read of an owner in all containers
  */
 export function machineStates(
   machines: readonly string[],
   machineArnPrefix: string,
   read: Read,
+  count: Count,
   now: () => number,
 ): ServerContext['currentState'] {
   const prefix = machineArnPrefix.replace(/:stateMachine:.*$/, ':execution:');
-  const states = cachedStates(read, now);
-  return ({ taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
-    states(`${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
+  const states = cachedStates(read, count, now);
+  return ({ owner, taskId, round }: TaskKey & { readonly round: number }, stateMachine) =>
+    states(owner, `${prefix}${machines[stateMachine]}:${executionName(taskId, round)}`);
 }
 
 interface CachedState {
@@ -42,8 +47,11 @@ interface CachedState {
 }
 
 /** Caches the last state for a while, and keeps it if a read fails: progress may be missing. */
-function cachedStates(read: Read, now: () => number) {
+function cachedStates(read: Read, count: Count, now: () => number) {
   const cache = new Map<string, CachedState>();
+  /** The window in which an owner has no read left, which is known without a count. */
+  const refusedIn = new Map<string, number>();
+  const window = () => Math.floor(now() / limits.states.window);
   const left = { reads: BURST, at: now() };
   const mayCheck = (): boolean => {
     const earned = (Math.max(0, now() - left.at) / 1_000) * READS_PER_SECOND;
@@ -58,9 +66,9 @@ function cachedStates(read: Read, now: () => number) {
     const asked = [...cache.values()].filter(({ askedAt }) => now() - askedAt < PAUSE).length;
     return Math.max(PACE, (asked * 1_000) / READS_PER_SECOND);
   };
-  return (executionArn: string): Promise<ExecutionState | undefined> => {
+  return (owner: string, executionArn: string): Promise<ExecutionState | undefined> => {
     const last = cache.get(executionArn);
-    const early = last !== undefined && now() < last.until;
+    const early = (last !== undefined && now() < last.until) || refusedIn.get(owner) === window();
     const seen = last ?? { state: Promise.resolve(undefined), until: now(), askedAt: now() };
     const next: CachedState =
       early || !mayCheck() ? seen : { state: checkAgain(), until: now() + pace(), askedAt: now() };
@@ -71,6 +79,12 @@ function cachedStates(read: Read, now: () => number) {
     async function checkAgain(): Promise<ExecutionState | undefined> {
       const before = await last?.state;
       try {
+        const countedIn = window();
+        if (!(await count(owner))) {
+          setBounded(refusedIn, owner, countedIn, MOST);
+          next.until = now();
+          return before;
+        }
         return newerState(before, await read(executionArn, before?.map));
       } catch (error) {
         // Does not exist yet: the task's workflow, which starts it, has only just started.

@@ -3,8 +3,8 @@ import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { ifConditionHolds } from './conditional-write.ts';
 
 /**
- * Bounds how many requests of an owner wait at once, how many of its calls are stored as refused, and how many lists it sends, in all
- * containers.
+ * Bounds how many requests of an owner wait at once, how many of its calls are stored as refused, how many lists it sends, and how often
+ * the states of its machines are read, in all containers.
  * One small item per owner and kind counts them by the window of time in which they began. A window is as long as a
  * request may wait, so requests from before the last window are over, even if their end was not counted. A retry of a
  * write that had succeeded counts twice until then.
@@ -22,6 +22,8 @@ export interface StreamCountStore {
   countRefused(owner: string, most: number, now: number, within: number): Promise<boolean>;
   /** The same for a request that reads many tasks. */
   countList(owner: string, most: number, now: number, within: number): Promise<boolean>;
+  /** The same for a read of the state of a machine. */
+  countState(owner: string, most: number, now: number, within: number): Promise<boolean>;
 }
 
 export interface CountedStream {
@@ -39,11 +41,13 @@ export function streamCountStore(db: DynamoDb, table: string): StreamCountStore 
   const streams = countByWindow(db, table, SORT_KEYS.streams);
   const refused = countByWindow(db, table, SORT_KEYS.refused);
   const lists = countByWindow(db, table, SORT_KEYS.lists);
+  const states = countByWindow(db, table, SORT_KEYS.states);
   return {
     openStream: streams.open,
     closeStream: streams.close,
     countRefused: async (...call) => (await refused.open(...call)) !== undefined,
     countList: async (...call) => (await lists.open(...call)) !== undefined,
+    countState: async (...call) => (await states.open(...call)) !== undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import type { ServerContext } from '../../../../functions/mcp/context.ts';
 import { machineStates } from '../../../../functions/mcp/read/machine-states.ts';
 import { complete } from '../../../../functions/mcp/read/read.ts';
 import type { ExecutionState } from '../../../../functions/tasks/aws/execution-history.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
@@ -62,7 +63,13 @@ describe('reads of a Map', () => {
       return { name: 'One', enteredAt: 5, map: { name: 'All', done, of: 3, event: done } };
     };
     const clock = { now: 0 };
-    const states = machineStates(['One'], 'arn:aws:states:eu-west-1:1:stateMachine:S-', read, () => clock.now);
+    const states = machineStates(
+      ['One'],
+      'arn:aws:states:eu-west-1:1:stateMachine:S-',
+      read,
+      async () => true,
+      () => clock.now,
+    );
     const first = await states(record, 0);
     clock.now += 10_000;
     const second = await states(record, 0);
@@ -73,7 +80,10 @@ describe('reads of a Map', () => {
 
 describe('reads of executions', () => {
   const PREFIX = 'arn:aws:states:eu-west-1:123456789012:stateMachine:S-';
-  function looking(answer: (look: number) => ExecutionState | Error | undefined) {
+  function looking(
+    answer: (look: number) => ExecutionState | Error | undefined,
+    count = async (_owner: string) => true,
+  ) {
     const looked: string[] = [];
     const clock = { now: 0 };
     const look = async (executionArn: string) => {
@@ -82,7 +92,7 @@ describe('reads of executions', () => {
       if (found instanceof Error) throw found;
       return found;
     };
-    const states = machineStates(['One', 'Two'], PREFIX, look, () => clock.now);
+    const states = machineStates(['One', 'Two'], PREFIX, look, count, () => clock.now);
     const later = (ms: number, task = record) => {
       clock.now += ms;
       return states(task, 1);
@@ -116,6 +126,30 @@ describe('reads of executions', () => {
     expect((await later(9_999))?.name).toBe('S1');
     expect(looked).toHaveLength(2);
     expect((await later(1))?.name).toBe('S3');
+  });
+
+  test('of an owner who has no read left wait for the next window, and no other owner waits', async () => {
+    const counts: string[] = [];
+    const count = async (owner: string) => {
+      counts.push(owner);
+      return owner !== 'o' || counts.length > 2;
+    };
+    const { looked, later } = looking((look) => ({ name: `S${look}`, enteredAt: look }), count);
+    expect(await later(0)).toBeUndefined();
+    expect(await later(2_000, { ...record, taskId: 'another' })).toBeUndefined();
+    expect(await later(0, { ...record, owner: 'p', taskId: 'p' })).toMatchObject({ name: 'S1' });
+    expect(counts).toEqual(['o', 'p']);
+    expect(await later(limits.states.window - 2_000)).toMatchObject({ name: 'S2' });
+    expect(looked).toHaveLength(2);
+  });
+
+  test('rest when they cannot be counted', async () => {
+    const { looked, later } = looking(
+      () => ({ name: 'S', enteredAt: 1 }),
+      async () => Promise.reject(named('ProvisionedThroughputExceededException')),
+    );
+    expect(await later(0)).toBeUndefined();
+    expect(looked).toEqual([]);
   });
 
   test('does not rest for an execution that is not there yet', async () => {
