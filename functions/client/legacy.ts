@@ -8,13 +8,16 @@ const METHOD_NOT_FOUND = -32601;
 /** The longest timeout of a timer, in milliseconds. By default the clients give up after a minute. */
 const LONG = 2 ** 31 - 1;
 
+/** Between two polls, in milliseconds. */
+const [SHORTEST, LONGEST] = [50, 3_600_000];
+
 type Send = <T>(method: string, params: object) => Promise<T>;
 
 interface Task {
   readonly taskId: string;
   readonly status: Progress['status'];
   readonly statusMessage?: string;
-  readonly pollInterval?: number;
+  readonly pollInterval?: unknown;
 }
 
 /** Calls a tool in 2025-11-25, by plain requests of either client. */
@@ -59,6 +62,10 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
 /** Cancels a task. It never fails: the caller gets the reason of the abort, and the server ends the task at its deadline. */
 const cancel = (send: Send, taskId: string) => send('tasks/cancel', { taskId }).catch(() => undefined);
 
+/** How long to wait for the next poll, in ms, whatever the server says. */
+const pauseOf = (interval: unknown): number =>
+  typeof interval === 'number' ? Math.min(Math.max(interval, SHORTEST), LONGEST) : 1_000;
+
 /** Polls. From the first question on, it also waits for tasks/result, where questions arrive. */
 async function follow(
   send: Send,
@@ -72,7 +79,7 @@ async function follow(
   for (;;) {
     const task = await persist(() => send<Task>('tasks/get', { taskId }), ended);
     ended.throwIfAborted();
-    const { status, statusMessage: message, pollInterval = 1_000 } = task;
+    const { status, statusMessage: message, pollInterval } = task;
     if (`${status} ${message}` !== last) onProgress?.({ taskId, status, ...(message !== undefined && { message }) });
     last = `${status} ${message}`;
     // Not on the stream that waits: its connection may be gone without a sign.
@@ -87,7 +94,7 @@ async function follow(
         },
       );
     }
-    const pause = sleep(pollInterval, undefined, { signal: ended });
+    const pause = sleep(pauseOf(pollInterval), undefined, { signal: ended });
     const heard = await Promise.race([waiting, pause]);
     if (heard !== undefined) return heard.result;
     await pause;

@@ -14,6 +14,7 @@ import type { Sender } from './identity/session.ts';
 import { methodOf, methods } from './methods/index.ts';
 import { cancelRequest } from './methods/tasks-cancel.ts';
 import { answerTask } from './methods/tasks-update.ts';
+import { responsesIn } from './protocol/call-params.ts';
 import {
   errorMessage,
   type RpcNotification,
@@ -130,7 +131,7 @@ async function accept(message: RpcResponse, sender: Sender, server: ServerContex
   try {
     if (message.rounded !== undefined) throw new InvalidParams(roundedProblem(message.rounded));
     const answer = message.result === undefined ? { action: 'cancel' } : message.result;
-    await answerTask(principal, taskId, { [key]: answer }, 'refuse', server);
+    await answerTask(principal, taskId, responsesIn({ [key]: answer }, 'result'), 'refuse', server);
   } catch (error) {
     if (error instanceof InvalidParams) await server.store.apply(record, refuseAnswer(record, key, server.now()));
     throw error instanceof InvalidParams ? new InvalidParams(error.message, 400) : error;

@@ -104,7 +104,7 @@ export class Events extends Construct {
       // Lambda checks the rights of the role when it makes the mapping.
       mapping.node.addDependency(this.function.role ?? this.function);
     };
-    // An owner, all of whose receivers are slow, takes a quarter. More would take the concurrency of the endpoint.
+    // The live subscriptions of an owner take a quarter at most. More would take the concurrency of the endpoint.
     receives('Deliveries', queue, 4 * limits.mcpEvents.subscriptions);
     // A message works for 10 s at most, mostly for some ms, and an owner has one at a time.
     receives('News', newEvents, limits.mcpEvents.subscriptions);

@@ -27,12 +27,12 @@ export function inputResponsesOf({ params }: Said): Record<string, Record<string
   return responses as Record<string, Record<string, unknown>>;
 }
 
-/** Answers by key. They may be anything. */
-export function responsesIn(inputResponses: unknown): Record<string, unknown> {
-  if (!isObject(inputResponses)) throw new InvalidParams('inputResponses must be an object');
-  const bytes = Buffer.byteLength(JSON.stringify(inputResponses));
-  if (bytes <= limits.inputResponses) return inputResponses;
-  throw new InvalidParams(`inputResponses may take ${limits.inputResponses} bytes at most`);
+/** Answers by key. They may be anything. @param name what the client calls them */
+export function responsesIn(responses: unknown, name = 'inputResponses'): Record<string, unknown> {
+  if (!isObject(responses)) throw new InvalidParams(`${name} must be an object`);
+  const bytes = Buffer.byteLength(JSON.stringify(responses));
+  if (bytes <= limits.inputResponses) return responses;
+  throw new InvalidParams(`${name} may take ${limits.inputResponses} bytes at most`);
 }
 
 /** A hash of what a call asks for: method, tool and arguments. */

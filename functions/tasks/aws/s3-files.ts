@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -36,10 +37,27 @@ const PART = 5 * 1024 ** 2;
  */
 const STORED_BEFORE = ['PreconditionFailed', 'NoSuchUpload'];
 
+/** Repeats of a write that met an earlier attempt of itself, which S3 still works on. The first one waits `pause` ms, each next one twice as long. */
+const CONFLICTS = { repeats: 5, pause: 200 };
+
 /** Writes files with the uploader of the AWS SDK. */
 export function fileUploads(Bucket: string, options: ClientOptions): FileUploads {
   // S3 checks each part by a CRC32: the uploader says at its beginning that each has one.
   const client = clientOf(options, 'WHEN_SUPPORTED');
+  // The SDK does not repeat after this error. "On a 409 failure you should retry the upload" (API of S3, PutObject).
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      for (let repeats = 0; ; repeats++) {
+        try {
+          return await next(args);
+        } catch (error) {
+          if ((error as Error).name !== 'ConditionalRequestConflict' || repeats === CONFLICTS.repeats) throw error;
+          await sleep(CONFLICTS.pause * 2 ** repeats);
+        }
+      }
+    },
+    { step: 'initialize' },
+  );
   return {
     async upload({ key: Key, type: ContentType, disposition: ContentDisposition, body: Body }, signal) {
       // The policy of a tool allows no other write.

@@ -17,6 +17,18 @@ test('polls after the interval of the task, and each second if it names none', a
   expect(pauses).toEqual([70, 1_000]);
 });
 
+test('polls neither in a loop nor never, whatever interval the server names', async () => {
+  const server = taskServer([
+    ['working', { pollInterval: 0 }],
+    ['working', { pollInterval: -5 }],
+    ['working', { pollInterval: 3e9 }],
+    ['working', { pollInterval: 'soon' }],
+    ['completed'],
+  ]);
+  await resumeTask(await OLD(server), 'T');
+  expect(pauses).toEqual([50, 50, 3_600_000, 1_000]);
+});
+
 test('asks for the result when the task has ended, not before', async () => {
   const server = taskServer([['working'], ['working'], ['cancelled']], {
     'tasks/result': throwing(new Refusal(-32603, 'cancelled')),

@@ -120,6 +120,18 @@ describe('a question', () => {
     expect(messages[1].id).toBe(ids[1]);
   });
 
+  test('is asked again after an answer of more than 32 KB, which is refused (B-19)', async () => {
+    const client = await legacyServer(sure).session();
+    const taskId = await client.create();
+    const { messages } = await client.request('tasks/result', { taskId });
+    const large = { action: 'accept', content: { sure: true, why: 'x'.repeat(32_000) } };
+    const refused = await client.respond(messages[0].id, large);
+    expect(refused).toMatchObject({ status: 400 });
+    expect(JSON.stringify(refused)).toContain('result may take 32000 bytes at most');
+    const again = await client.request('tasks/result', { taskId });
+    expect(again.messages[0].params).toEqual(messages[0].params);
+  });
+
   test('of the next round comes on the same stream, once the first is answered (C-20, C-22)', async () => {
     const { session } = legacyServer(sure, { more: form('Quite?') });
     const client = await session();
