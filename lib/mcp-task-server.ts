@@ -17,10 +17,10 @@ import { BundledCode, bundleEndpoint, bundleReconciler, bundleSignals } from './
 import { Endpoint } from './endpoint.ts';
 import { type Events, eventsOf } from './events/events.ts';
 import { ServerAlarms } from './monitoring/alarms.ts';
+import { awsMetrics } from './monitoring/aws-metrics.ts';
 import { serverDashboard } from './monitoring/dashboard.ts';
-import { awsMetrics } from './monitoring/metrics.ts';
+import { ServerMetrics } from './monitoring/server-metrics.ts';
 import { type OnTaskStatusChangeOptions, statusRule } from './monitoring/status-rule.ts';
-import { ServerMetrics } from './monitoring/task-metrics.ts';
 import { acknowledgeServer } from './nag.ts';
 import { type OperatorPolicies, operatorPolicies } from './operators/operator-policies.ts';
 import { markServer } from './operators/server-mark.ts';

@@ -8,9 +8,9 @@ import type { SignalReply, SignalRequest, SignalsContext } from './context.ts';
 import type { Found } from './found.ts';
 import { answerLink, showLink } from './link.ts';
 import { isKey, placeOf } from './place.ts';
+import { receiveWebhook } from './receive-webhook.ts';
 import { notFound, Refused, refusal } from './reply.ts';
 import { readWait } from './wait.ts';
-import { receiveWebhook } from './webhook.ts';
 
 /**
  * Answers one request to the URL of a link or a webhook (docs/architecture/requests.md, "Signals"). A URL that this server has not

@@ -17,7 +17,7 @@ import { taskStore } from '../tasks/table/store.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import { changesOf, type TaskChange } from './changes.ts';
 import { firstUnpublished, type PublishEvents, summaryIn } from './mcp-events.ts';
-import { measureLines } from './measures.ts';
+import { measureLines } from './metrics.ts';
 import { snapshotOf } from './snapshot.ts';
 import { statusChangeEntry } from './status-change.ts';
 import { type Outcome, type OutcomeContext, storeOutcome } from './store-outcome.ts';

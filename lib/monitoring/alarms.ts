@@ -10,8 +10,8 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { type AwsMetrics, throttlesOf } from './metrics.ts';
-import type { ServerMetrics } from './task-metrics.ts';
+import { type AwsMetrics, throttlesOf } from './aws-metrics.ts';
+import type { ServerMetrics } from './server-metrics.ts';
 
 /** Thresholds of alarms, each over five minutes. An alarm costs $0.10 a month. */
 export interface AlarmThresholds {

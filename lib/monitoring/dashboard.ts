@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { Dashboard, GraphWidget, type IMetric, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
-import type { AwsMetrics } from './metrics.ts';
-import type { ServerMetrics } from './task-metrics.ts';
+import type { AwsMetrics } from './aws-metrics.ts';
+import type { ServerMetrics } from './server-metrics.ts';
 
 /** Makes a CloudWatch dashboard with the metrics of a server. It costs $3 a month if the account has three others. */
 export function serverDashboard(server: ServerMetrics, aws: AwsMetrics): Dashboard {

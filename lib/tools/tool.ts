@@ -2,7 +2,7 @@ import type { IGrantable, IPrincipal, IRole } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IStateMachine, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { TaskMetrics } from '../monitoring/task-metrics.ts';
+import { TaskMetrics } from '../monitoring/server-metrics.ts';
 import type { ToolProps } from './tool-props.ts';
 
 /** The metrics that a server publishes of its tools. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
-import { logAttempt, measureLines } from '../../../functions/event-delivery/measures.ts';
+import { logAttempt, measureLines } from '../../../functions/event-delivery/metrics.ts';
 import { message, T0 } from './support.ts';
 
 afterEach(() => vi.restoreAllMocks());
