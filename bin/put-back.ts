@@ -14,7 +14,8 @@ export async function putBackCommand(args: readonly string[]): Promise<number> {
   const db = DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 10 }), {
     unmarshallOptions: { wrapNumbers: exactNumber },
   });
-  const { read, written, kept, expired } = await putBack(db, { restored, current }, Date.now());
-  console.log(`${read} items read: ${written} put back, ${kept} kept as they are now, ${expired} expired`);
+  const { read, written, kept, expired, left } = await putBack(db, { restored, current }, Date.now());
+  const others = `${kept} kept as they are now, ${expired} expired, ${left} of MCP Events left out`;
+  console.log(`${read} items read: ${written} put back, ${others}`);
   return 0;
 }

@@ -1,5 +1,5 @@
 import { type DynamoDBDocumentClient, NumberValue, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { KEY } from '../tasks/attributes.ts';
+import { EVENTS_PARTITION, KEY } from '../tasks/attributes.ts';
 import { OPEN } from '../tasks/record.ts';
 import { ifConditionHolds } from '../tasks/table/conditional-write.ts';
 import { recordIn } from '../tasks/table/known-record.ts';
@@ -15,6 +15,8 @@ export interface PutBack {
   kept: number;
   /** Not copied, as their time to live is over: DynamoDB deletes them. */
   expired: number;
+  /** Of MCP Events: not copied, as a log must not go back, and a subscription that was ended must not live again. */
+  left: number;
 }
 
 type Item = Readonly<Record<string, unknown>>;
@@ -41,7 +43,7 @@ export async function putBack(
   tables: { readonly restored: string; readonly current: string },
   now: number,
 ): Promise<PutBack> {
-  const done: PutBack = { read: 0, written: 0, kept: 0, expired: 0 };
+  const done: PutBack = { read: 0, written: 0, kept: 0, expired: 0, left: 0 };
   let from: Item | undefined;
   do {
     const scan = { TableName: tables.restored, Limit: AT_ONCE, ...(from && { ExclusiveStartKey: from }) };
@@ -49,7 +51,8 @@ export async function putBack(
     await Promise.all(
       (page.Items ?? []).map(async (item) => {
         done.read++;
-        if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
+        if (String(item[KEY.partition]).startsWith(EVENTS_PARTITION)) done.left++;
+        else if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
         else if (await ifConditionHolds(db.send(put(tables.current, item)))) done.written++;
         else done.kept++;
       }),

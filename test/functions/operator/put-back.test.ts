@@ -54,7 +54,14 @@ describe('items of a restored table', () => {
     const counts = await putBack(db, { restored: 'restored', current: 'current' }, NOW);
     return { counts, scans, items: [...table.items()].map(fromItem) };
   }
-  const none = { read: 0, written: 0, kept: 0, expired: 0 };
+  const none = { read: 0, written: 0, kept: 0, expired: 0, left: 0 };
+
+  test('of MCP Events stay away: an ended subscription would live again, a log would go back', async () => {
+    const owners = ['events#o', 'events#log#o', 'events#new#o', 'events#new#second#o'];
+    const { counts, items } = await copied(owners.map((owner) => ({ owner, taskId: '#head', last: 7 })));
+    expect(counts).toEqual({ ...none, read: 4, left: 4 });
+    expect(items).toEqual([]);
+  });
 
   test('that are missing are written, from all pages', async () => {
     const many = Array.from({ length: 51 }, (_, n) => restored({ taskId: `t${n}`, expiresAt: NOW }));
