@@ -4,16 +4,19 @@ import base64
 import hashlib
 import json
 import re
+import time
 import urllib.parse
 import uuid
 
-from mcp_journal import DAY, client, query, write
+from mcp_journal import DAY, client, journal_of, query, write
+from mcp_waits import begin
 
 MOST = 100  # Files of a task.
 BYTES = 5_000_000_000  # Of one file.
 NAME = 200  # Characters of a name.
 PART = 5 * 1024 * 1024  # Bytes of a part: the least that S3 takes.
 OWNERS = "progress#files#"  # The partition of the files of an owner begins with it.
+CONFLICTS = 5  # Attempts after one that S3 still works on.
 TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=(\"[ !#-\[\]-~]*\"|[\w!#$&^.+-]+))*", re.ASCII)
 SHOWN = re.compile(r"image/(?!svg)|video/|audio/|text/plain\b|application/pdf\b")
 
@@ -34,11 +37,16 @@ def file(event, name, body, content_type="application/octet-stream"):
         raise ValueError("%s: '%s' is no media type" % (label, content_type))
     if task is None:
         raise ValueError(label + ": a call without a task has no files")
+    journal_of(event).check_open()
     known = _stored(event, task)
     if name not in known:
         if len(known) >= MOST:
             raise ValueError("%s: a task has %d files at most" % (label, MOST))
-        known[name] = _upload(task, label, name, body() if callable(body) else body, content_type)
+        begin(event)
+        began, source = time.monotonic(), body() if callable(body) else body
+        known[name] = _upload(task, label, name, source, content_type)
+        event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
+        journal_of(event).files += 1
     return _link(known[name])
 
 
@@ -59,7 +67,7 @@ def _stored(event, task):
     """The files of the task by name. An earlier run, or one beside this one, may have stored some."""
     if "_files" not in event:
         past = task["round"] > 1 or task["attempt"] > 0 or "run" in task
-        event["_files"] = _noted(task) if past else {}
+        event.setdefault("_files", _noted(task) if past else {})
     return event["_files"]
 
 
@@ -79,6 +87,7 @@ def _upload(task, label, name, body, content_type):
     for operation in ("PutObject", "CompleteMultipartUpload"):
         # The uploader does not know the argument. A handler of the same id counts once.
         s3.meta.events.register("before-parameter-build.s3." + operation, _as_new, unique_id="mcp-" + operation)
+        s3.meta.events.register("needs-retry.s3." + operation, _after_conflict, unique_id="mcp-again-" + operation)
     try:
         s3.upload_fileobj(
             source,
@@ -109,6 +118,12 @@ def _as_new(params, **_):
     """No file takes the place of another one: the policy of a tool allows no other write."""
     if params["Key"].startswith("files/"):
         params["IfNoneMatch"] = "*"
+
+
+def _after_conflict(response, attempts, **_):
+    """Seconds until another attempt: S3 still works on the one before it, whose answer was lost. None: no other one."""
+    code = response[1].get("Error", {}).get("Code") if response else None
+    return 0.1 * 2**attempts if code == "ConditionalRequestConflict" and attempts <= CONFLICTS else None
 
 
 class _Measured:

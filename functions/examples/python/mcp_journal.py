@@ -36,7 +36,7 @@ class StepLost(Exception):
 def journal_of(event):
     """The journal of a run, which is read at most once."""
     if "_journal" not in event:
-        event["_journal"] = Journal(event)
+        event.setdefault("_journal", Journal(event))  # Of two threads, the first one's.
     return event["_journal"]
 
 
@@ -45,9 +45,25 @@ class Journal:
 
     def __init__(self, event):
         self.task, self.state = event.get("task"), event.get("requestState") or {}
+        self.answers = event.get("inputResponses") or {}
+        if self.task is None:  # It brings only the answers to its last questions.
+            self.answers = {**(self.state.get("answers") or {}), **self.answers}
         self.mark = str(uuid.uuid4())
         self.entries, self.bytes, self.past, self.reported = None, 0, 0, None
+        self.reading = threading.Lock()
+        self.ended = None  # What ends the round. After it nothing that the run does counts.
+        self.files = 0  # That this run has stored.
         self.contended = False  # Whether another run works beside this one: it has stored an entry first.
+
+    def check_open(self):
+        """Raises what has ended the round, if something has."""
+        if self.ended:
+            raise self.ended
+
+    def end(self, ending):
+        """Ends the round, by the first of several endings."""
+        self.ended = self.ended or ending
+        raise self.ended
 
     def once(self, kind, name, work, at_most_once=False, begin=None):
         """The value of an entry, made once. `begin` raises if the run may not begin now what no run has done."""
@@ -74,7 +90,7 @@ class Journal:
 
     def has_new(self):
         """Whether the task has done something since this run began."""
-        return len(self.entries or ()) > self.past
+        return self.files > 0 or len(self.entries or ()) > self.past
 
     def amount_of(self, done, total):
         """The amount that a report may show. None: an earlier run has reported more of the same total."""
@@ -90,35 +106,38 @@ class Journal:
 
     def carried(self):
         """What the next round gets. What a task has done is in its journal."""
-        if self.task is not None or self.entries is None:
+        if self.task is not None:
             return self.state
+        self.read()
         entries = list(self.entries.items())
         steps = {_name(end): json.loads(entry["value"]) for end, entry in entries if "value" in entry}
-        return {"steps": steps, "misfits": {_name(end): entry["misfit"] for end, entry in entries if "misfit" in entry}}
+        misfits = {_name(end): entry["misfit"] for end, entry in entries if "misfit" in entry}
+        return {"steps": steps, "misfits": misfits, "answers": self.answers}
 
     def read(self):
-        """Loads what other runs of the task may have stored."""
-        if self.entries is not None:
-            return
-        self.entries, task = {}, self.task
+        """Loads what other runs of the task may have stored. A thread that reports may ask for it, too: each one waits until all is there."""
+        with self.reading:
+            if self.entries is not None:
+                return
+            found = self._loaded()
+            self.bytes = sum(_size(entry) for entry in found.values())
+            self.past, self.entries = len(found), found
+
+    def _loaded(self):
+        task, found = self.task, {}
         if task is None:
             for name, value in self.state.get("steps", {}).items():
-                self._add("#step#" + name, {"value": json.dumps(value)})
+                found["#step#" + name] = {"value": json.dumps(value)}
             for name, misfit in self.state.get("misfits", {}).items():
-                self._add("#step#" + name, {"misfit": misfit})
+                found["#step#" + name] = {"misfit": misfit}
         # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
         elif task["round"] > 1 or task["attempt"] > 0 or "run" in task:
-            try:
-                items = query(task, "begins_with(#sort, :sort)", "")
-            except Exception:
-                self.entries = None
-                raise
-            for end, item in items.items():
+            for end, item in query(task, "begins_with(#sort, :sort)", "").items():
                 if end.startswith(("#step#", "#wait#")):
-                    self._add(end, item)
+                    found[end] = item
                 elif end == "" and "progress" in item:
                     self.reported = (item["progress"], item.get("progressTotal"))
-        self.past = len(self.entries)
+        return found
 
     def _first(self, end, work, at_most_once):
         """Makes a value that no run has made, and stores it. The entry that counts: of two runs, the first one's."""
@@ -186,8 +205,12 @@ class Journal:
     def _add(self, end, entry):
         with _lock:
             self.entries[end] = entry
-            self.bytes += entry["bytes"] if "bytes" in entry else len(entry.get("value", "").encode())
+            self.bytes += _size(entry)
         return entry
+
+
+def _size(entry):
+    return entry["bytes"] if "bytes" in entry else len(entry.get("value", "").encode())
 
 
 def _name(end):

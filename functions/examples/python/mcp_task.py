@@ -38,10 +38,13 @@ def ask(event, name, message, fields):
 
     `fields`: JSON schemas of flat fields, by name. End the run with what Question holds: see `tool`.
     """
-    answer = event["inputResponses"].get(name)
+    journal = journal_of(event)
+    journal.check_open()
+    answer = journal.answers.get(name)
     if answer is None:
         form = {"type": "object", "properties": fields, "required": list(fields)}
-        raise Question({name: {"method": "elicitation/create", "params": {"message": message, "requestedSchema": form}}})
+        params = {"message": message, "requestedSchema": form}
+        journal.end(Question({name: {"method": "elicitation/create", "params": params}}))
     return answer.get("content") if answer.get("action") == "accept" else None
 
 
@@ -54,17 +57,27 @@ class Question(RoundEnd):
 
 
 def tool(run):
-    """Makes a handler of `run(arguments, event)`: returns what it returns, or what its round ends with."""
+    """Makes a handler of `run(arguments, event)`: returns what it returns, or what its round ends with.
+
+    Once the round has ended, nothing counts that `run` returns or raises: it may have caught RoundEnd.
+    """
 
     def handler(event, context):
         event["_spare"] = spare_of(event, context)
+        journal = journal_of(event)
         try:
-            return run(event["arguments"], event)
-        except Question as question:
-            return {"inputRequests": question.requests, "requestState": journal_of(event).carried()}
+            result = run(event["arguments"], event)
         except RoundEnd as end:
-            text = json.dumps({"requestState": journal_of(event).carried()})
-            return {"mcpTask": 1, "text": text, "waits": end.waits}
+            journal.ended = journal.ended or end
+        except BaseException:
+            if not journal.ended:
+                raise
+        if not journal.ended:
+            return result
+        if isinstance(journal.ended, Question):
+            return {"inputRequests": journal.ended.requests, "requestState": journal.carried()}
+        text = json.dumps({"requestState": journal.carried()})
+        return {"mcpTask": 1, "text": text, "waits": journal.ended.waits}
 
     return handler
 
@@ -84,6 +97,7 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     """
     if at_most_once and attempts > 1:
         raise TypeError("Step '%s': choose between attempts and at_most_once" % name)
+    journal_of(event).check_open()
     names = event.setdefault("_steps", set())
     if name in names:
         raise TypeError("Step '%s' comes twice in one run: give each its own name" % name)
@@ -125,6 +139,14 @@ def map_steps(event, name, items, work, concurrency=10, interrupted=None, **opti
     rest, results, errors = iter(enumerate(items)), [None] * len(items), []
     lock = threading.Lock()
 
+    def done(index, item):
+        try:
+            return step(event, "%s %d/%d" % (name, index + 1, len(items)), lambda: work(item), **options)
+        except StepInterrupted:
+            if interrupted is None:
+                raise
+            return interrupted(item)
+
     def lane():
         while not errors:
             with lock:
@@ -132,13 +154,9 @@ def map_steps(event, name, items, work, concurrency=10, interrupted=None, **opti
             if index is None:
                 return
             try:
-                place = "%s %d/%d" % (name, index + 1, len(items))
-                results[index] = step(event, place, lambda item=item: work(item), **options)
+                results[index] = done(index, item)
             except BaseException as error:
-                if interrupted and isinstance(error, StepInterrupted):
-                    results[index] = interrupted(item)
-                else:
-                    errors.append(error)
+                errors.append(error)
 
     with concurrent.futures.ThreadPoolExecutor(max(1, min(concurrency, len(items)))) as lanes:
         for _ in range(min(concurrency, len(items))):
@@ -161,12 +179,14 @@ def _tried(work, attempts, backoff):
 
 
 def progress(event, message, done=None, total=None):
-    """Shows how far the task is, at most once a second. False when the task is over: stop.
+    """Shows how far the task is, at most once a second. False when the task or the round is over: stop.
 
     A run that repeats what an earlier one has reported, with a smaller `done` of the same `total`, shows nothing.
     """
     global _last_report
     task = event.get("task")
+    if journal_of(event).ended:
+        return False
     if task is None or time.monotonic() - _last_report < 1:
         return True
     try:

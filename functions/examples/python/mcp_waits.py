@@ -99,11 +99,12 @@ class _Signalled:
         self.url = "%s/%s/%s/%s" % (place["url"], part, _part(name), _encoded(_mac(place["key"], name)))
 
     def _wanted(self, member):
+        journal_of(self._event).check_open()
         signal = (self._event.get("signals") or {}).get(self._name)
         if signal is not None and (member in signal or "timedOut" in signal):
             return signal
         # Only the server says that the time is over: a signal may be on its way.
-        raise RoundEnd({self._name: {"kind": self._kind, "until": self.until}})
+        journal_of(self._event).end(RoundEnd({self._name: {"kind": self._kind, "until": self.until}}))
 
 
 class Link(_Signalled):
@@ -120,7 +121,7 @@ def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
     if spare and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
-        raise RoundEnd({"more": {"kind": "more"}})
+        journal_of(event).end(RoundEnd({"more": {"kind": "more"}}))
 
 
 def spare_of(event, context):
@@ -147,6 +148,7 @@ def _can_wait(event):
 
 def _stored(event, kind, label, name, make):
     """Stores a wait once for all runs of the task, and returns what is stored. A call without a task stores none."""
+    journal_of(event).check_open()
     names = event.setdefault("_waits", set())
     if name in names:
         raise TypeError("%s comes twice in one run: give each wait its own name" % label)
@@ -181,7 +183,7 @@ def _reach(event, name, end):
     while (rest := (end - _now()) / 1000) > 0:
         spare = event.get("_spare")
         if _can_wait(event) and (rest > INSIDE or (spare and rest > spare())):
-            raise RoundEnd({name: {"kind": "time", "until": end}})
+            journal_of(event).end(RoundEnd({name: {"kind": "time", "until": end}}))
         time.sleep(rest)
 
 
