@@ -186,7 +186,9 @@ test('lost items come back, and nothing newer is overwritten', async () => {
   expect(await stored(newer.taskId)).toBeUndefined();
 
   await restore('Restored');
-  expect(await putBack('Restored')).toMatch(/^\d+ items read: 8 put back, \d+ kept as they are now, 0 expired, 0 of MCP Events left out$/);
+  expect(await putBack('Restored')).toMatch(
+    /^\d+ items read: 8 put back, \d+ kept as they are now, 0 expired, 0 of MCP Events left out$/,
+  );
   expect(await putBack('Restored')).toMatch(/: 0 put back, /);
 
   // Tasks that had ended are unchanged, with results in S3; tasks that ended since are not overwritten.
@@ -265,7 +267,9 @@ test('an item that has expired since is not put back', async () => {
   });
   await DynamoDBDocumentClient.from(db()).send(expire);
   await lose(taskId);
-  expect(await putBack('Expired')).toMatch(/: 0 put back, \d+ kept as they are now, 1 expired, 0 of MCP Events left out$/);
+  expect(await putBack('Expired')).toMatch(
+    /: 0 put back, \d+ kept as they are now, 1 expired, 0 of MCP Events left out$/,
+  );
   expect(await stored(taskId)).toBeUndefined();
 });
 
