@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { EventSourceMapping, type IFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { EVENTS_PARTITION } from '../../functions/tasks/attributes.ts';
@@ -72,6 +72,9 @@ export class Events extends Construct {
         code: new BundledCode((use) => bundle('eventDelivery', {}, use)),
         memorySize: 256,
         timeout,
+        // It sends the next message of a subscription to the queue that invokes it. By default Lambda takes 16 of them for a loop, and stops it:
+        // https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+        recursiveLoop: RecursiveLoop.ALLOW,
         environment: {
           SERVER_NAME: serverName,
           TASKS_TABLE: table.tableName,

@@ -14,7 +14,7 @@ export interface EventSourceOptions extends Omit<PollerOptions, 'pause' | 'stopp
   readonly mappings: readonly EventSourceMapping[];
   readonly streams: Pick<Streams, 'shardsOf'>;
   readonly queueMappings: readonly QueueMapping[];
-  readonly queues: Pick<Queues, 'send' | 'fifo'>;
+  readonly queues: Pick<Queues, 'send' | 'fifo' | 'chains'>;
 }
 
 /** Reads streams and FIFO queues as Lambda does: passes the records of each mapping to its function. */
@@ -33,7 +33,7 @@ export function startEventSources({ mappings, streams, queueMappings, ...options
   for (const mapping of mappings) add(mapping);
   for (const mapping of queueMappings) {
     const queue = options.queues.fifo(mapping.queueArn);
-    if (queue) void pollQueue(mapping, queue, poller);
+    if (queue) void pollQueue(mapping, queue, { ...poller, chains: options.queues.chains });
   }
   return {
     add,

@@ -30,15 +30,20 @@ export function createQueues({ standard, fifo = [] }: QueueResources, options: F
     if (!queue) throw new AwsError('QueueDoesNotExist', 'The specified queue does not exist.');
     return queue;
   };
-  const ofFifo = (run: (queue: FifoQueue, input: JsonObject) => JsonObject) => async (input: JsonObject) => {
-    const queue = queueOf(input);
-    if (!Array.isArray(queue)) return run(queue, input);
-    throw new AwsError('UnsupportedOperation', 'the embedded cloud does not know this operation of a standard queue');
-  };
-  const operations: Operations = {
-    async SendMessage(input) {
+  /** The hops of what each worker sends that handles a message now. */
+  const chains = new Map<string, number>();
+  const hopsOf = (worker = ''): number => chains.get(worker) ?? 0;
+  const ofFifo =
+    (run: (queue: FifoQueue, input: JsonObject, hops: number) => JsonObject) =>
+    async (input: JsonObject, worker?: string) => {
       const queue = queueOf(input);
-      if (!Array.isArray(queue)) return sendMessage(queue, input);
+      if (!Array.isArray(queue)) return run(queue, input, hopsOf(worker));
+      throw new AwsError('UnsupportedOperation', 'the embedded cloud does not know this operation of a standard queue');
+    };
+  const operations: Operations = {
+    async SendMessage(input, worker) {
+      const queue = queueOf(input);
+      if (!Array.isArray(queue)) return sendMessage(queue, input, hopsOf(worker));
       const { body, attributes, delayMs, answer } = readSendMessage(input);
       queue.push({ body, attributes, sentAt: now() + delayMs });
       return answer;
@@ -59,6 +64,7 @@ export function createQueues({ standard, fifo = [] }: QueueResources, options: F
   ]);
   return {
     operations,
+    chains,
     /** The messages by the name of their queue, the oldest first. */
     messages: messages as ReadonlyMap<string, readonly QueueMessage[]>,
     fifo: (arn: string): FifoQueue | undefined => [...fifos.values()].find((queue) => queue.arn === arn),

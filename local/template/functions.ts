@@ -9,13 +9,25 @@ export interface FunctionResource extends FunctionSpec {
   /** The access key with which the function calls AWS: it identifies the caller. */
   readonly logicalId: string;
   readonly roleArn: string;
+  /** Whether it may invoke itself by way of a queue, again and again. @default false, as of Lambda */
+  readonly allowsLoop?: boolean;
 }
 
 /** A function: its package, runtime, environment and settings. Throws for what does not run here. */
 export function readFunction(resource: Resource, resolved: ResolvedStack): FunctionResource {
   const refusal = stringOf(objectOf(resolved.stack.template.Resources[resource.logicalId]?.Metadata)[REFUSAL]);
   if (refusal !== undefined) return refusedFunction(resource, refusal);
-  const { Code, Handler, Runtime, Timeout, MemorySize, Environment, Role, PackageType = 'Zip' } = resource.properties;
+  const {
+    Code,
+    Handler,
+    Runtime,
+    Timeout,
+    MemorySize,
+    Environment,
+    Role,
+    PackageType = 'Zip',
+    RecursiveLoop,
+  } = resource.properties;
   const reservedConcurrency = numberOf(resource.properties.ReservedConcurrentExecutions);
   if (PackageType !== 'Zip') throw unknownValue(resource, 'PackageType', PackageType);
   if (!RUNTIME.test(String(Runtime))) throw unknownValue(resource, 'Runtime', Runtime);
@@ -39,6 +51,7 @@ export function readFunction(resource: Resource, resolved: ResolvedStack): Funct
     environment,
     logicalId: resource.logicalId,
     roleArn: String(Role),
+    allowsLoop: RecursiveLoop === 'Allow',
     asynchronous: readEventInvokeConfig(resource, resolved),
     ...(reservedConcurrency === undefined ? {} : { reservedConcurrency }),
     logging: { format, ...(level !== undefined && { level }) },

@@ -69,7 +69,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   'AWS::Lambda::Function': {
     properties:
       'FunctionName Code.S3Bucket Code.S3Key Handler Runtime Timeout MemorySize Environment Role PackageType ' +
-      'ReservedConcurrentExecutions ' +
+      'ReservedConcurrentExecutions RecursiveLoop ' +
       // One machine has one processor, keeps no traces, and prints logs instead of storing them.
       'Architectures Description LoggingConfig TracingConfig Tags',
     name: ['FunctionName', 64],

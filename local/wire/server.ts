@@ -54,10 +54,10 @@ export function jsonService(name: FaultService, version: '1.0' | '1.1', operatio
   const headers = { 'content-type': `application/x-amz-json-${version}` };
   return {
     name,
-    handle: async ({ operation, body }) => {
+    handle: async ({ operation, body, headers: { 'x-amz-security-token': worker } }) => {
       const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
       if (!run) throw new AwsError('UnknownOperationException', `${name} does not know ${operation} here`);
-      return { status: 200, headers, body: JSON.stringify((await run(parseInput(body))) ?? {}) };
+      return { status: 200, headers, body: JSON.stringify((await run(parseInput(body), String(worker))) ?? {}) };
     },
   };
 }

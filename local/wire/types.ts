@@ -25,7 +25,8 @@ export interface WireResponse {
   readonly consumed?: Consumed | undefined;
 }
 
-export type Operations = Readonly<Record<string, (input: JsonObject) => Promise<unknown>>>;
+/** @param worker the id of the worker that calls, if a function does */
+export type Operations = Readonly<Record<string, (input: JsonObject, worker?: string) => Promise<unknown>>>;
 
 export interface WireService {
   /** Its name in the call log. */

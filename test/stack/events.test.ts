@@ -46,6 +46,11 @@ test('events add two queues, their function and alarms, and without them nothing
   ]);
 });
 
+test('the function that posts may send to the queue that invokes it, again and again', () => {
+  const functions = [...resourcesOf(true)].filter(([, text]) => text.includes('"RecursiveLoop":"Allow"'));
+  expect(plain(functions.map(([id]) => id))).toEqual(['ServerEventsFunction']);
+});
+
 test('the hold is a variable of the function that posts, in ms', () => {
   const holdOf = (events: Events) => {
     const [, text = ''] = [...resourcesOf(events)].find(([id]) => id.startsWith('ServerEventsFunction')) ?? [];

@@ -16,6 +16,8 @@ export interface QueueMapping {
   readonly maximumConcurrency: number;
   /** Whether the function reports which messages failed. */
   readonly reportsFailures: boolean;
+  /** Whether the function may run in a loop of any length. */
+  readonly allowsLoop: boolean;
 }
 
 /** "For FIFO queues, the maximum is 10" ("Lambda parameters for Amazon SQS event source mappings"). */
@@ -81,5 +83,6 @@ function readMapping(resource: Resource, { functions }: Specs, queues: readonly 
     batchSize: number('BatchSize', BatchSize, BATCH_SIZE),
     maximumConcurrency: number('ScalingConfig.MaximumConcurrency', MaximumConcurrency, CONCURRENCY),
     reportsFailures: listOf(FunctionResponseTypes).includes(REPORT),
+    allowsLoop: target.allowsLoop ?? false,
   };
 }

@@ -2,13 +2,17 @@ import { isObject, parsedObject } from '../../json.ts';
 import type { InvokeResult } from '../../lambda/types.ts';
 import type { FifoMessage, FifoQueue } from '../../sqs/fifo/queue.ts';
 import { md5, systemAttributes } from '../../sqs/fifo/requests.ts';
+import type { Queues } from '../../sqs/queues.ts';
 import type { PollerOptions } from '../poller.ts';
 import type { QueueMapping } from './mappings.ts';
 
 export type QueuePollerOptions = Pick<
   PollerOptions,
   'lambda' | 'bench' | 'timeScale' | 'pause' | 'stopped' | 'onError'
->;
+> & { readonly chains: Queues['chains'] };
+
+/** "Approximately 16 times in the same chain of requests", then Lambda stops it ("Use Lambda recursive loop detection to prevent infinite loops"). */
+const LONGEST_CHAIN = 16;
 
 /** Between two attempts to call a function that Lambda does not run. AWS does not document it. */
 const PAUSE_MS = 1_000;
@@ -43,12 +47,20 @@ const nextBatch = ({ batchSize }: QueueMapping, queue: FifoQueue) => queue.recei
 /** Deletes what the function has dealt with. All else becomes visible again when its time is over. */
 async function deliver(context: Context, batch: readonly FifoMessage[]): Promise<void> {
   const { mapping, queue, options } = context;
+  const hops = Math.max(...batch.map((message) => message.hops));
   const event = { Records: batch.map((message) => recordOf(message, mapping)) };
   const handles = batch.map(({ handle }) => handle);
   // A message that was received again belongs to another batch.
   const own = () => batch.filter((message, index) => message.handle === handles[index] && queue.isInFlight(message));
+  if (hops >= LONGEST_CHAIN && !mapping.allowsLoop) {
+    options.onError(
+      `${mapping.logicalId}: Lambda takes this for a loop, and drops the message: set recursiveLoop to ALLOW`,
+    );
+    for (const message of own()) queue.remove(message);
+    return;
+  }
   while (!options.stopped() && own().length > 0) {
-    const result = await attempt(context, event);
+    const result = await attempt(context, event, hops + 1);
     if (options.stopped()) return;
     if (result instanceof Error) {
       options.onError(`${mapping.logicalId} could not deliver: ${String(result)}`);
@@ -62,13 +74,22 @@ async function deliver(context: Context, batch: readonly FifoMessage[]): Promise
 }
 
 /** The result of an invocation; an error if Lambda did not run the function, or its answer was lost. */
-async function attempt({ mapping, options }: Context, event: object): Promise<InvokeResult | Error> {
+async function attempt({ mapping, options }: Context, event: object, hops: number): Promise<InvokeResult | Error> {
   const { logicalId: caller, functionArn } = mapping;
   const call = { service: 'sqs', operation: 'Deliver', caller, worker: undefined, input: () => event } as const;
+  let worker: string | undefined;
+  const onWorker = (id: string) => {
+    worker = id;
+    options.chains.set(id, hops);
+  };
   try {
-    return await options.bench.withFaults(call, () => options.lambda.invoke(functionArn, JSON.stringify(event)));
+    return await options.bench.withFaults(call, () =>
+      options.lambda.invoke(functionArn, JSON.stringify(event), { onWorker }),
+    );
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    if (worker !== undefined) options.chains.delete(worker);
   }
 }
 

@@ -16,6 +16,8 @@ export interface FifoMessage extends QueueMessage {
   readonly group: string;
   readonly deduplicationId: string;
   readonly sequenceNumber: string;
+  /** How many invocations of functions have led to it, each by a message that the one before has sent. */
+  readonly hops: number;
   /** How often it was received. */
   received: number;
   firstReceivedAt?: number;
@@ -36,7 +38,7 @@ export interface FifoOptions {
   readonly onMove?: (moved: () => void) => void;
 }
 
-type Sending = Pick<FifoMessage, 'body' | 'attributes' | 'group' | 'deduplicationId'>;
+type Sending = Pick<FifoMessage, 'body' | 'attributes' | 'group' | 'deduplicationId' | 'hops'>;
 type Duplicate = Pick<FifoMessage, 'id' | 'sequenceNumber' | 'deduplicationId' | 'sentAt'> & { readonly scope: string };
 
 export type FifoQueue = ReturnType<typeof createFifoQueue>;

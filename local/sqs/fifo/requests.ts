@@ -14,6 +14,7 @@ const LONGEST_VISIBILITY = 43_200;
 export function sendMessage(
   queue: FifoQueue,
   { MessageGroupId, MessageDeduplicationId, ...input }: JsonObject,
+  hops: number,
 ): JsonObject {
   const { DelaySeconds } = input;
   if (DelaySeconds !== undefined) {
@@ -33,7 +34,7 @@ export function sendMessage(
       invalid(name, value, `${name} can only include alphanumeric and punctuation characters. 1 to 128 in length.`);
     }
   }
-  const sent = queue.send({ body, attributes, group, deduplicationId: id });
+  const sent = queue.send({ body, attributes, group, deduplicationId: id, hops });
   return { ...answer, MessageId: sent.id, SequenceNumber: sent.sequenceNumber };
 }
 

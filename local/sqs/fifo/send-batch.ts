@@ -12,7 +12,7 @@ const MOST_ENTRIES = 10;
 const ID = /^[\w-]{1,80}$/;
 
 /** Sends each entry by itself: one may fail while others do not. */
-export function sendMessageBatch(queue: FifoQueue, input: JsonObject): JsonObject {
+export function sendMessageBatch(queue: FifoQueue, input: JsonObject, hops: number): JsonObject {
   known(input, 'Entries', 'SendMessageBatch');
   const entries = listOf(input.Entries).map(objectOf);
   const ids = entries.map(({ Id }) => stringOf(Id) ?? '');
@@ -40,7 +40,7 @@ export function sendMessageBatch(queue: FifoQueue, input: JsonObject): JsonObjec
   const Failed: JsonObject[] = [];
   for (const { Id, ...entry } of entries) {
     try {
-      Successful.push({ Id, ...sendMessage(queue, entry) });
+      Successful.push({ Id, ...sendMessage(queue, entry, hops) });
     } catch (error) {
       if (!(error instanceof AwsError)) throw error;
       Failed.push({ Id, SenderFault: true, Code: error.type, Message: error.message });

@@ -32,19 +32,50 @@ export const handler = async (event) => {
 
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
+/** Sends the next number to the queue that it gets its messages from. */
+const LOOPS = `
+export const handler = async ({ Records: [{ body }] }) => {
+  console.log(JSON.stringify({ Records: [{ body }] }));
+  const { AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN, QUEUE } = process.env;
+  const next = String(Number(body) + 1);
+  if (Number(next) > 40) return;
+  await fetch(AWS_ENDPOINT_URL, {
+    method: 'POST',
+    headers: {
+      authorization: 'AWS4-HMAC-SHA256 Credential=' + AWS_ACCESS_KEY_ID + '/20260101/us-east-1/sqs/aws4_request',
+      'x-amz-security-token': AWS_SESSION_TOKEN,
+      'x-amz-target': 'AmazonSQS.SendMessage',
+    },
+    body: JSON.stringify({ QueueUrl: QUEUE, MessageBody: next, MessageGroupId: 'g', MessageDeduplicationId: next }),
+  });
+};`;
+
 interface Stack {
+  readonly code?: string;
+  readonly loop?: object;
   readonly queue?: object;
   readonly mapping?: object;
   readonly role?: object;
   readonly resources?: object;
 }
 
-function assemblyOf({ queue = {}, mapping = {}, role = adminRole('lambda'), resources = {} }: Stack = {}): string {
+function assemblyOf({
+  queue = {},
+  mapping = {},
+  role = adminRole('lambda'),
+  resources = {},
+  code = CODE,
+  loop = {},
+}: Stack = {}): string {
   return writeAssembly({
     resources: {
       Work: { Type: 'AWS::SQS::Queue', Properties: { FifoQueue: true, ...queue } },
       Role: role,
-      Worker: functionResource('worker', { Role: arn('Role'), Environment: { Variables: { QUEUE: { Ref: 'Work' } } } }),
+      Worker: functionResource('worker', {
+        Role: arn('Role'),
+        Environment: { Variables: { QUEUE: { Ref: 'Work' } } },
+        ...loop,
+      }),
       Mapping: {
         Type: 'AWS::Lambda::EventSourceMapping',
         Properties: {
@@ -57,7 +88,7 @@ function assemblyOf({ queue = {}, mapping = {}, role = adminRole('lambda'), reso
       },
       ...resources,
     },
-    assets: { worker: CODE },
+    assets: { worker: code },
     more: { Outputs: { Url: { Value: { Ref: 'Work' } } } },
   });
 }
@@ -65,13 +96,14 @@ function assemblyOf({ queue = {}, mapping = {}, role = adminRole('lambda'), reso
 let cloud: Cloud | undefined;
 afterEach(() => cloud?.stop());
 
-async function start(assembly: string, options: Partial<CloudOptions> = {}) {
+async function start(assembly: string, options: Partial<CloudOptions> = {}, hears = (_line: string) => {}) {
   const events: { Records: Record<string, unknown>[] }[] = [];
   let heard = Promise.withResolvers<void>();
   cloud = await startCloud({
     assembly,
     movableClock: true,
     onLog(source, line) {
+      hears(line);
       if (!source.endsWith('Worker') || !line.startsWith('{')) return;
       events.push(JSON.parse(line));
       heard.resolve();
@@ -132,6 +164,27 @@ test('a function gets the messages of a FIFO queue, in the shape of AWS', async 
       ],
     },
   ]);
+});
+
+test('a function that sends to its own queue is stopped after 16 messages, as by Lambda', async () => {
+  const stopped = Promise.withResolvers<string>();
+  const { send, until, bodies, cloud } = await start(assemblyOf({ code: LOOPS }), {}, (line) => {
+    if (line.includes('for a loop')) stopped.resolve(line);
+  });
+  await send('1', 'g');
+  await until(16);
+  expect(await stopped.promise).toContain('set recursiveLoop to ALLOW');
+  expect(bodies()).toHaveLength(16);
+  expect(cloud.queues.get('Test-Work.fifo')).toEqual([]);
+  // Another chain.
+  await send('39', 'h');
+  await until(18);
+});
+
+test('a function with RecursiveLoop Allow may send to its own queue for ever', async () => {
+  const { send, until } = await start(assemblyOf({ code: LOOPS, loop: { RecursiveLoop: 'Allow' } }));
+  await send('1', 'g');
+  await until(40);
 });
 
 test('a message that fails holds back its group, not the others, until its time is over', async () => {
