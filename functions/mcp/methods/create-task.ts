@@ -182,7 +182,8 @@ async function admit(record: TaskRecord, call: Call, server: ServerContext, refu
   const { maxOpenTasks, maxTtl } = server.manifest;
   // The slots outlive the longest task.
   const expiresAt = Math.ceil((now + maxTtl + limits.retention) / 1_000);
-  if (await server.store.takeSlot(record, maxOpenTasks, now, expiresAt)) return;
+  const maySearch = () => server.pollLimit.mayReadMany(call.principal, server);
+  if (await server.store.takeSlot(record, maxOpenTasks, now, expiresAt, maySearch)) return;
   throw new TooManyTasks(maxOpenTasks);
 }
 

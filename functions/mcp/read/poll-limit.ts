@@ -26,6 +26,8 @@ export interface PollLimit {
    * which cannot be distinguished, and all callers in an outage. Throws TooManyLists.
    */
   countList(principal: Principal, server: { readonly store: StreamCountStore }): Promise<void>;
+  /** As countList. False where that throws. */
+  mayReadMany(principal: Principal, server: { readonly store: StreamCountStore }): Promise<boolean>;
 }
 
 interface Counter {
@@ -75,33 +77,24 @@ export function pollLimit(now: () => number): PollLimit {
     setBounded(tasks, name, { left, at, interval }, polls.tasks);
   }
 
-  return {
-    count,
-    setInterval,
-    countShown(key) {
-      count(key);
-      setInterval(key, limits.pollInterval.min);
-    },
-    async countList(principal, { store }) {
-      const owner = listPartition(principal);
-      const fresh = { left: uncountedLists.burst, at: now(), interval: SECOND, freeAt: 0, refusedIn: -1 };
-      const lister = listers.get(owner ?? '') ?? fresh;
-      setBounded(listers, owner ?? '', lister, lists.owners);
-      if (owner !== undefined && now() >= lister.freeAt) {
-        lister.freeAt = now() + lists.free;
-        return;
-      }
-      const window = Math.floor(now() / lists.window);
-      const isRefused = window === lister.refusedIn;
-      const served = isRefused ? false : owner && (await countedList(owner, store));
-      if (served === undefined) {
-        if (!take(lister, uncountedLists)) throw new TooManyLists(1);
-      } else if (!served) {
-        lister.refusedIn = window;
-        throw new TooManyLists(Math.ceil(((window + 1) * lists.window - now()) / SECOND));
-      }
-    },
-  };
+  /** How long the owner has to wait, in ms. 0: this request is served. */
+  async function pauseOf(principal: Principal, store: StreamCountStore): Promise<number> {
+    const owner = listPartition(principal);
+    const fresh = { left: uncountedLists.burst, at: now(), interval: SECOND, freeAt: 0, refusedIn: -1 };
+    const lister = listers.get(owner ?? '') ?? fresh;
+    setBounded(listers, owner ?? '', lister, lists.owners);
+    if (owner !== undefined && now() >= lister.freeAt) {
+      lister.freeAt = now() + lists.free;
+      return 0;
+    }
+    const window = Math.floor(now() / lists.window);
+    const isRefused = window === lister.refusedIn;
+    const served = isRefused ? false : owner && (await countedList(owner, store));
+    if (served === undefined) return take(lister, uncountedLists) ? 0 : SECOND;
+    if (served) return 0;
+    lister.refusedIn = window;
+    return (window + 1) * lists.window - now();
+  }
 
   /** Whether it is served; undefined in an outage. */
   async function countedList(owner: string, store: StreamCountStore): Promise<boolean | undefined> {
@@ -113,4 +106,18 @@ export function pollLimit(now: () => number): PollLimit {
       return undefined;
     }
   }
+
+  return {
+    count,
+    setInterval,
+    countShown(key) {
+      count(key);
+      setInterval(key, limits.pollInterval.min);
+    },
+    async countList(principal, { store }) {
+      const pause = await pauseOf(principal, store);
+      if (pause > 0) throw new TooManyLists(Math.ceil(pause / SECOND));
+    },
+    mayReadMany: async (principal, { store }) => (await pauseOf(principal, store)) === 0,
+  };
 }

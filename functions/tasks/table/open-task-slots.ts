@@ -20,8 +20,18 @@ import { recordIn } from './known-record.ts';
  * small read. That note is a separate item, as a failed condition costs a write unit.
  */
 export interface OpenTaskSlotStore {
-  /** False when the owner has `most` unfinished tasks. `expiresAt` in seconds since the epoch. */
-  takeSlot(key: TaskKey, most: number, now: number, expiresAt: number): Promise<boolean>;
+  /**
+   * False when the owner has `most` unfinished tasks, as far as is known. `expiresAt` in seconds since the epoch.
+   *
+   * @param maySearch called before each search for tasks that have ended, which reads up to a hundred records
+   */
+  takeSlot(
+    key: TaskKey,
+    most: number,
+    now: number,
+    expiresAt: number,
+    maySearch?: () => Promise<boolean>,
+  ): Promise<boolean>;
   /** A task of this owner has ended: the next create searches again, even if the owner was full a moment ago. */
   slotFreed(owner: string, now: number): Promise<void>;
 }
@@ -185,7 +195,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     async slotFreed(owner, now) {
       if ((await full(owner, now)) !== undefined) await noteFull(owner, 0, 0, Math.ceil(now / 1_000));
     },
-    async takeSlot(key, most, now, expiresAt) {
+    async takeSlot(key, most, now, expiresAt, maySearch = async () => true) {
       const { owner, taskId } = key;
       if (((await full(owner, now)) ?? 0) >= most) return false;
       const note = () => noteFull(owner, most, now + limits.openTaskSlots.full, expiresAt);
@@ -194,6 +204,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       let shard: number | undefined = own;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await add(owner, { shard, slot }, most, expiresAt)) return true;
+        if (!(await maySearch())) return false;
         shard = await shardWithRoom(key, own, most, now, note);
         if (shard !== undefined) continue;
         await note();

@@ -75,6 +75,23 @@ export function besideContract(referee: () => Referee): void {
       expect(await store().takeSlot(newTask({}, owner), 2, now, expiresAt)).toBe(false);
     });
 
+    test('are searched only for an owner who may read many records now', async () => {
+      const owner = newOwner();
+      const task = newTask({}, owner);
+      let searches = 0;
+      const take = (may: boolean) =>
+        store().takeSlot(newTask({}, owner), 1, now, expiresAt, async () => {
+          searches++;
+          return may;
+        });
+      expect([await store().takeSlot(task, 1, now, expiresAt), searches]).toEqual([true, 0]);
+      await store().create(task);
+      await store().apply(task, cancel(now));
+      expect([await take(false), searches]).toEqual([false, 1]);
+      // That was no search: nothing says that the owner is full.
+      expect([await take(true), searches]).toEqual([true, 2]);
+    });
+
     test('are checked again two seconds after none was free, or when a task has ended', async () => {
       const owner = newOwner();
       const first = newTask({}, owner);

@@ -60,7 +60,12 @@ describe('a request is refused', () => {
       throw new TooManyPolls(7);
     };
     const busy = clients(
-      fakeServer({ pollLimit: { count, setInterval: () => {}, countShown: () => {}, countList: async () => {} } }),
+      fakeServer({
+        pollLimit: {
+          ...{ count, setInterval: () => {}, countShown: () => {}, countList: async () => {} },
+          mayReadMany: async () => true,
+        },
+      }),
     );
     const { status, headers: told } = await busy.modern('tasks/get', { taskId: '0'.repeat(36) });
     expect([status, told['retry-after']]).toEqual([429, '7']);

@@ -41,6 +41,16 @@ test('all containers serve 100 lists of an owner in 10 s, and one free each (E-2
   await times(2, () => one(bob));
 });
 
+test('a search for a free slot counts as a list, and does not throw beyond the limit (C-37, E-29)', async () => {
+  const clock = { now: 340_000_000 * window };
+  const { store } = memoryEngine(() => clock.now);
+  const { countList, mayReadMany } = pollLimit(() => clock.now);
+  await times(1 + most / 2, () => countList(ann, { store }));
+  for (let n = 0; n < most / 2; n++) expect(await mayReadMany(ann, { store })).toBe(true);
+  expect(await mayReadMany(ann, { store })).toBe(false);
+  await expect(countList(ann, { store })).rejects.toMatchObject(tooMany(5));
+});
+
 test('who lists in a loop costs one call in each window, and is served two windows later (E-29)', async () => {
   const { clock, counted, container } = setup();
   const list = container();
