@@ -88,7 +88,7 @@ export function besideContract(referee: () => Referee): void {
       await store().create(task);
       await store().apply(task, cancel(now));
       expect([await take(false), searches]).toEqual([false, 1]);
-      // That was no search: nothing says that the owner is full.
+      // Nothing was searched, so nothing says that the owner is full.
       expect([await take(true), searches]).toEqual([true, 2]);
     });
 

@@ -41,7 +41,7 @@ test('all containers serve 100 lists of an owner in 10 s, and one free each (E-2
   await times(2, () => one(bob));
 });
 
-test('a search for a free slot counts as a list, and does not throw beyond the limit (C-37, E-29)', async () => {
+test('a search for a free slot counts as a list, and is refused beyond the limit (C-37, E-29)', async () => {
   const clock = { now: 340_000_000 * window };
   const { store } = memoryEngine(() => clock.now);
   const { countList, mayReadMany } = pollLimit(() => clock.now);

@@ -58,7 +58,7 @@ describe('the body of a file', () => {
     expect(pieces.reduce((sum, bytes) => sum + bytes, 0)).toBe(2 * 1024 ** 2);
   });
 
-  test('that is a stream ends, if nobody reads it', async () => {
+  test('that is a stream ends, if no upload reads it', async () => {
     const node = Readable.from(['x']);
     await discard(node);
     expect(node.destroyed).toBe(true);

@@ -22,7 +22,7 @@ describe('the end of a round in a test', () => {
     expect(clock.now() - before).toBeLessThan(1_000);
   });
 
-  test('is when the first time is over; of what was not sent until then only its own time-out comes', async () => {
+  test('is when the first time is over; a signal that was not sent times out by itself', async () => {
     const before = clock.now();
     const waits = [one('sleep', in1s('time', 60_000)), one('hook', in1s('webhook', 120_000), {})];
     expect(await ends(waits, { hook: 'timeout' })).toEqual({});
