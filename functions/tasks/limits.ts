@@ -110,9 +110,9 @@ export const limits = {
    * unit; more lies in S3. `stored`: what a tool with `defineTool` may put there, less than the 6 MiB that a function
    * can return to a direct call. `carried`: what a run returns itself if S3 refuses it. `depth`: JSON that is nested deeper
    * can be parsed, but not written again. `copied`: an object that takes more is sent as structured content only, without
-   * its copy as text.
+   * its copy as text. `large`: what may take more than 6 MB in an answer, which Lambda sends slowly.
    */
-  result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB },
+  result: { inline: 1_500, carried: 100 * KB, stored: 6_000 * KB, depth: 500, copied: 1_000 * KB, large: 2_000 * KB },
   /**
    * Files of a task: how many, bytes of one, and characters of a name. `read`: bytes that `resources/read` gives. A link works for
    * `link` ms after it was made, and then until the next full `step`: it stays the same for as long. `presigned`: ms of the URL of

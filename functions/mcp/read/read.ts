@@ -5,6 +5,7 @@ import { MissingClientCapability, TaskNotFound } from '../../tasks/errors.ts';
 import { listPartition, type Principal, taskKey } from '../../tasks/ids.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { storedResult } from '../../tasks/results/result-ref.ts';
 import { waitMessage } from '../../tasks/waits/waits.ts';
 import type { ServerContext } from '../context.ts';
 import { checkScopes, hasScopes } from '../identity/tool-scopes.ts';
@@ -59,9 +60,19 @@ export async function readTask(
     throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
   }
   // Before anything of S3, which may fail: only tasks whose interval is known are counted.
-  if (needs.polled) server.pollLimit.setInterval(record, view(record, server).pollInterval);
+  if (needs.polled) {
+    server.pollLimit.setInterval(record, view(record, server).pollInterval);
+    if (isLarge(record)) await server.pollLimit.countList(principal, server);
+  }
   return complete(record, needs, server);
 }
+
+/**
+ * Whether an answer with the result may keep a container busy: Lambda sends what is beyond 6 MB at 2 MB a second. Then each container
+ * counts polls by itself, and an owner has many of them.
+ */
+const isLarge = ({ status, result = '' }: TaskRecord): boolean =>
+  status === 'completed' && (storedResult(result)?.bytes ?? 0) > limits.result.large;
 
 /** A task whose caller was checked before, as a stream reads it again and again. Undefined once it has expired. */
 export async function readAgain(key: TaskKey, server: ServerContext, needs: Needs): Promise<TaskRecord | undefined> {

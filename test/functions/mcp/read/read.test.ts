@@ -125,6 +125,21 @@ describe('a task that is read', () => {
     expect([found.status, did]).toEqual(['failed', ['get']]);
   });
 
+  test.each([
+    [limits.result.large, 0],
+    [limits.result.large + 1, 1],
+  ])('with a result of %i bytes is counted as a list %i times (E-29)', async (bytes, times) => {
+    const resultRef = { ...measured('x'), bytes };
+    const { server, records } = fakeServer();
+    const record = { ...working, status: 'completed', result: JSON.stringify({ resultRef }) } as const;
+    records.set(record);
+    const counted = vi.spyOn(server.pollLimit, 'countList');
+    await readTask(anonymous, record.taskId, server, { polled: true });
+    expect(counted).toHaveBeenCalledTimes(times);
+    await readTask(anonymous, record.taskId, server);
+    expect(counted).toHaveBeenCalledTimes(times);
+  });
+
   test('needs tasks: a 2026-07-28 client without them learns so (F-04)', async () => {
     const { server } = await read(working);
     const older = readTask(anonymous, working.taskId, server, { olderOnly: true });
