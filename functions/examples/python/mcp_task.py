@@ -14,7 +14,7 @@ import time
 
 from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
-from mcp_waits import RoundEnd, begin, link, sleep, spare_of, until, webhook
+from mcp_waits import MORE, RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
@@ -59,7 +59,7 @@ class Question(RoundEnd):
 def tool(run):
     """Makes a handler of `run(arguments, event)`: returns what it returns, or what its round ends with.
 
-    Once the round has ended, nothing counts that `run` returns or raises: it may have caught RoundEnd.
+    Once the round has ended, nothing counts that `run` returns: it may have caught RoundEnd. Another error fails the run.
     """
 
     def handler(event, context):
@@ -70,7 +70,8 @@ def tool(run):
         except RoundEnd as end:
             journal.ended = journal.ended or end
         except BaseException:
-            if not journal.ended:
+            # With little time left, the same error comes again in the next round.
+            if not (journal.ended and journal.ended.waits == MORE):
                 raise
         if not journal.ended:
             return result

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from mcp_journal import journal_of, write
 
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
+MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
 PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
@@ -121,7 +122,7 @@ def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
     if spare and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
-        journal_of(event).end(RoundEnd({"more": {"kind": "more"}}))
+        journal_of(event).end(RoundEnd(MORE))
 
 
 def spare_of(event, context):
