@@ -252,9 +252,12 @@ for run in (catches, cleans_up, fails):
         print("fails")
 `;
 
-test.skipIf(!hasPython)('after the end of its round a run in Python does nothing more; another error fails it', async () => {
-  expect(await runPython(GOES_ON)).toBe("False\n['sure'] []\n['sure'] []\nfails\n");
-});
+test.skipIf(!hasPython)(
+  'after the end of its round a run in Python does nothing more; another error fails it',
+  async () => {
+    expect(await runPython(GOES_ON)).toBe("False\n['sure'] []\n['sure'] []\nfails\n");
+  },
+);
 
 /** A tool that only stores files. With the second one its time is used up. */
 const FILES_ONLY = `
