@@ -115,17 +115,16 @@ async function entriesOf(
   records: readonly (readonly TaskChange[])[],
   { server, links }: TaskEventsContext,
 ): Promise<readonly Entry[]> {
-  const all = await Promise.all(
-    records.map(async (changes, index) => {
-      const waits = await Promise.all(changes.map((change) => links && taskWaitsEntries(change, server, links)));
-      return changes.flatMap((change, n) =>
-        [[statusChangeEntry(change, server) ?? []].flat(), waits[n] ?? []].flatMap((step) =>
-          step.map((entry) => ({ entry, index, taskId: change.task.taskId, step })),
-        ),
-      );
-    }),
-  );
-  return all.flat();
+  const all: Entry[] = [];
+  // One record after the other: each may wait for 20 links, and notes of 100 records at once are more than a function has connections for.
+  for (const [index, changes] of records.entries()) {
+    for (const change of changes) {
+      const waits = links && (await taskWaitsEntries(change, server, links));
+      const steps = [[statusChangeEntry(change, server) ?? []].flat(), waits ?? []];
+      all.push(...steps.flatMap((step) => step.map((entry) => ({ entry, index, taskId: change.task.taskId, step }))));
+    }
+  }
+  return all;
 }
 
 /**
