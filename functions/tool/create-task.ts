@@ -47,7 +47,8 @@ export function createTask(
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
   const begin = () => {
     const hasNew = journal.hasNew() || files.hasNew();
-    if (canWait(event) && hasNew && spare() < longest) ending.endWithMore();
+    // Inside of a step nothing ends the round: the step has begun, and would have to do its work again.
+    if (canWait(event) && !ending.inStep() && hasNew && spare() < longest) ending.endWithMore();
   };
   const files = openFiles({ task, port: context.files, signal, begin, mayStore });
   /** The last message, which a preview is shown beside. */

@@ -167,6 +167,51 @@ test.skipIf(!hasPython)('a run in Python with little time left begins no further
   expect(await runPython(FILES_ONLY)).toBe("{'more': {'kind': 'more'}} ['a', 'b']\n");
 });
 
+/** With little time left a step stores a file, and another one fails. */
+const IN_STEP = `
+import mcp_files, mcp_journal, mcp_task, threading
+mcp_journal.write, mcp_journal.query = (lambda *_: True), lambda *_: {}
+mcp_files._upload = lambda task, label, name, *_: {"id": "x", "name": name, "type": "text/plain", "bytes": 1, "sha256": "00"}
+class Context:
+    left = 60000
+    def get_remaining_time_in_millis(self):
+        return Context.left
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+def charges(arguments, event):
+    mcp_task.step(event, "before", lambda: 1)
+    def charge():
+        Context.left = 1
+        mcp_task.file(event, "receipt", "paid")
+        return "charged"
+    return mcp_task.step(event, "charge", charge, at_most_once=True)
+def event():
+    return {"task": task, "inputResponses": {}, "requestState": {}, "arguments": {}}
+print(mcp_task.tool(charges)(event(), Context()))
+def fails(arguments, event):
+    Context.left = 60000
+    mcp_task.step(event, "before", lambda: 1)
+    def fail():
+        Context.left = 1
+        side = threading.Thread(target=ends, args=(event,))
+        side.start()
+        side.join()
+        raise ValueError("card declined")
+    mcp_task.step(event, "charge", fail, at_most_once=True)
+def ends(event):
+    try:
+        mcp_task.step(event, "beside", lambda: 1)
+    except mcp_task.RoundEnd:
+        pass
+try:
+    print(mcp_task.tool(fails)(event(), Context()))
+except ValueError as error:
+    print(error)
+`;
+
+test.skipIf(!hasPython)('a step in Python ends no round from inside, and its error is not lost', async () => {
+  expect(await runPython(IN_STEP)).toBe('charged\ncard declined\n');
+});
+
 /** No server listens there. */
 const REPORTS = `
 import mcp_task

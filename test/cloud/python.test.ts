@@ -99,7 +99,7 @@ test.skipIf(!hasPython)('a tool in Python stores files, and clients read them by
   );
   // S3 still works on the attempt before.
   const conflict = { error: 'ConditionalRequestConflict', status: 409 };
-  lost.push(cloud.faults.add({ service: 's3', operation: 'CompleteMultipartUpload', at: 'before', do: conflict }));
+  lost.push(cloud.faults.add({ service: 's3', operation: 'PutObject', at: 'before', do: conflict }));
   const { result } = await poll(
     `${cloud.url}/mcp`,
     await started(undefined, 'films'),

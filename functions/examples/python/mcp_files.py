@@ -87,7 +87,8 @@ def _upload(task, label, name, body, content_type):
     for operation in ("PutObject", "CompleteMultipartUpload"):
         # The uploader does not know the argument. A handler of the same id counts once.
         s3.meta.events.register("before-parameter-build.s3." + operation, _as_new, unique_id="mcp-" + operation)
-        s3.meta.events.register("needs-retry.s3." + operation, _after_conflict, unique_id="mcp-again-" + operation)
+    # Not for the end of an upload in parts: after this error S3 wants all of it again.
+    s3.meta.events.register("needs-retry.s3.PutObject", _after_conflict, unique_id="mcp-again")
     try:
         s3.upload_fileobj(
             source,

@@ -14,7 +14,7 @@ import time
 
 from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
-from mcp_waits import MORE, RoundEnd, begin, link, sleep, spare_of, until, webhook
+from mcp_waits import MORE, RoundEnd, begin, in_step, link, sleep, spare_of, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
@@ -69,9 +69,9 @@ def tool(run):
             result = run(event["arguments"], event)
         except RoundEnd as end:
             journal.ended = journal.ended or end
-        except BaseException:
-            # With little time left, the same error comes again in the next round.
-            if not (journal.ended and journal.ended.waits == MORE):
+        except Exception as error:
+            # A run may have wrapped what ends it to go on in the next round. There it comes again.
+            if not (journal.ended and journal.ended.waits == MORE and _is_caused_by(error, journal.ended)):
                 raise
         if not journal.ended:
             return result
@@ -106,7 +106,8 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
 
     def timed():
         began = time.monotonic()
-        result = _tried(work, attempts, backoff)
+        with in_step():
+            result = _tried(work, attempts, backoff)
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         return result
 
@@ -163,8 +164,14 @@ def map_steps(event, name, items, work, concurrency=10, interrupted=None, **opti
         for _ in range(min(concurrency, len(items))):
             lanes.submit(lane)
     if errors:
-        raise errors[0]
+        raise next((error for error in errors if not isinstance(error, RoundEnd)), errors[0])
     return results
+
+
+def _is_caused_by(error, cause):
+    while error is not None and error is not cause:
+        error = error.__cause__ or error.__context__
+    return error is cause
 
 
 def _tried(work, attempts, backoff):

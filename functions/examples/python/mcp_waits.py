@@ -1,11 +1,13 @@
 """What a tool waits for, for days if need be: time, a person, another system. For mcp_task.py."""
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
 import math
 import re
+import threading
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -14,6 +16,7 @@ from mcp_journal import journal_of, write
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
+_here = threading.local()
 PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
 
@@ -118,10 +121,21 @@ class Webhook(_Signalled):
         return self._wanted("body")
 
 
+@contextlib.contextmanager
+def in_step():
+    """While a thread does the work of a step, nothing inside of it ends the round: the step has begun."""
+    before = getattr(_here, "in_step", False)
+    _here.in_step = True
+    try:
+        yield
+    finally:
+        _here.in_step = before
+
+
 def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
-    if spare and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
+    if spare and not getattr(_here, "in_step", False) and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
         journal_of(event).end(RoundEnd(MORE))
 
 

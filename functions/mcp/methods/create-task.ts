@@ -18,7 +18,7 @@ import { fail } from '../../tasks/transitions/end.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { isRepeatable, type ToolEntry } from '../manifest.ts';
 import { optionsOf } from '../protocol/call-params.ts';
-import { currentRecord, view } from '../read/read.ts';
+import { countLarge, currentRecord, view } from '../read/read.ts';
 import { errorResult } from '../wire/tool-result.ts';
 
 /** Bytes of an error result as JSON, without its text. */
@@ -214,6 +214,7 @@ async function storeRecord(
   if (existing === undefined) throw new InternalError();
   // A plain call that is repeated gets its result from S3 each time.
   server.pollLimit.countShown(record);
+  await countLarge(call.principal, existing, server);
   if (existing.digest !== record.digest) {
     throw new InvalidParams('This idempotency key was used for another call: tool and arguments must be the same');
   }

@@ -6,7 +6,7 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { Call, ServerContext } from '../context.ts';
 import type { ToolEntry } from '../manifest.ts';
 import { argumentsOf } from '../protocol/call-params.ts';
-import { complete, readTask, shown, view } from '../read/read.ts';
+import { complete, countLarge, readTask, shown, view } from '../read/read.ts';
 import { watch } from '../stream/held.ts';
 import { errorResult, toolResult } from '../wire/tool-result.ts';
 import { cancelTask } from './tasks-cancel.ts';
@@ -69,7 +69,10 @@ export const helperTools: ReadonlyMap<string, HelperTool> = new Map(
       call: async (call: Call, server: ServerContext) => {
         const { record, won } = await cancelTask(call.principal, argumentsOf(call).taskId, server);
         // It shows the result of a task that had ended. The cancel itself is never refused.
-        if (!won) server.pollLimit.countShown(record);
+        if (!won) {
+          server.pollLimit.countShown(record);
+          await countLarge(call.principal, record, server);
+        }
         return call.wire.toolResult(await report(record, server));
       },
     },
@@ -82,6 +85,7 @@ async function getTaskResult(call: Call, server: ServerContext): Promise<object>
     throw new InvalidParams(`waitSeconds is a number from 0 to ${limits.helperWait / 1_000}`);
   }
   const first = await readTask(call.principal, id, server, { polled: true });
+  await countLarge(call.principal, first, server);
   const until = server.now() + waitSeconds * 1_000;
   for await (const record of watch(call.principal, first, until, server)) {
     // The caller has too many requests that wait: the current status is an answer, too.

@@ -93,7 +93,7 @@ export function pollLimit(now: () => number): PollLimit {
     if (served === undefined) return take(lister, uncountedLists) ? 0 : SECOND;
     if (served) return 0;
     lister.refusedIn = window;
-    return (window + 1) * lists.window - now();
+    return Math.max(1, (window + 1) * lists.window - now());
   }
 
   /** Whether it is served; undefined in an outage. */

@@ -60,19 +60,24 @@ export async function readTask(
     throw new MissingClientCapability('This task is for clients that know tasks', TASKS_CAPABILITY);
   }
   // Before anything of S3, which may fail: only tasks whose interval is known are counted.
-  if (needs.polled) {
-    server.pollLimit.setInterval(record, view(record, server).pollInterval);
-    if (isLarge(record)) await server.pollLimit.countList(principal, server);
-  }
+  if (needs.polled) server.pollLimit.setInterval(record, view(record, server).pollInterval);
   return complete(record, needs, server);
 }
 
 /**
- * Whether an answer with the result may keep a container busy: Lambda sends what is beyond 6 MB at 2 MB a second. Then each container
- * counts polls by itself, and an owner has many of them.
+ * Counts an answer with the result if it may keep a container busy: Lambda sends what is beyond 6 MB at 2 MB a second. Each container
+ * counts polls by itself, and an owner has many of them. Callers who cannot be distinguished would take it from each other: theirs are
+ * counted as polls only. Throws TooManyLists.
  */
-const isLarge = ({ status, result = '' }: TaskRecord): boolean =>
-  status === 'completed' && (storedResult(result)?.bytes ?? 0) > limits.result.large;
+export async function countLarge(
+  principal: Principal,
+  { status, result = '' }: TaskRecord,
+  server: Pick<ServerContext, 'pollLimit' | 'store'>,
+): Promise<void> {
+  const bytes = status === 'completed' ? (storedResult(result)?.bytes ?? 0) : 0;
+  const isLarge = bytes > limits.result.large && listPartition(principal) !== undefined;
+  if (isLarge) await server.pollLimit.countList(principal, server);
+}
 
 /** A task whose caller was checked before, as a stream reads it again and again. Undefined once it has expired. */
 export async function readAgain(key: TaskKey, server: ServerContext, needs: Needs): Promise<TaskRecord | undefined> {

@@ -46,16 +46,19 @@ export function fileUploads(Bucket: string, options: ClientOptions): FileUploads
   const client = clientOf(options, 'WHEN_SUPPORTED');
   // The SDK does not repeat after this error. "On a 409 failure you should retry the upload" (API of S3, PutObject).
   client.middlewareStack.add(
-    (next) => async (args) => {
-      for (let repeats = 0; ; repeats++) {
-        try {
-          return await next(args);
-        } catch (error) {
-          if ((error as Error).name !== 'ConditionalRequestConflict' || repeats === CONFLICTS.repeats) throw error;
-          await sleep(CONFLICTS.pause * 2 ** repeats);
+    (next, { commandName }) =>
+      async (args) => {
+        for (let repeats = 0; ; repeats++) {
+          try {
+            return await next(args);
+          } catch (error) {
+            // Not so for the end of an upload in parts: "you should re-initiate the multipart upload".
+            const mayRepeat = commandName === 'PutObjectCommand' && repeats < CONFLICTS.repeats;
+            if (!mayRepeat || (error as Error).name !== 'ConditionalRequestConflict') throw error;
+            await sleep(CONFLICTS.pause * 2 ** repeats);
+          }
         }
-      }
-    },
+      },
     { step: 'initialize' },
   );
   return {

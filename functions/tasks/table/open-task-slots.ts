@@ -23,7 +23,7 @@ export interface OpenTaskSlotStore {
   /**
    * False when the owner has `most` unfinished tasks, as far as is known. `expiresAt` in seconds since the epoch.
    *
-   * @param maySearch called before each search for tasks that have ended, which reads up to a hundred records
+   * @param maySearch called before a search for tasks that have ended, which reads up to a hundred records, if a cancel has caused it
    */
   takeSlot(
     key: TaskKey,
@@ -37,6 +37,8 @@ export interface OpenTaskSlotStore {
 }
 
 const ATTEMPTS = 8;
+/** In place of the number of open tasks: it was full, and a cancel has freed a slot. */
+const FREED = 0;
 /** Records that one request reads. */
 const BATCH = 100;
 /**
@@ -174,12 +176,16 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     return undefined;
   }
 
-  /** How many open tasks the last search found, if it found the owner full and still counts. */
-  async function full(owner: string, now: number): Promise<number | undefined> {
+  /**
+   * `open`: how many open tasks the last search found, if it found the owner full and still counts. `freed`: a cancel has ended that
+   * note a moment ago. Each cancel may cause a search by every call that comes then: so these are counted.
+   */
+  async function noteOf(owner: string, now: number): Promise<{ readonly open: number; readonly freed: boolean }> {
     const Key = tableKey({ owner, taskId: SORT_KEYS.full });
     // Consistent: a cancel may have ended it a moment ago.
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
-    return Item !== undefined && now < Item.until ? (Item.open as number) : undefined;
+    const counts = Item !== undefined && now < Item.until;
+    return { open: counts ? Number(Item.open) : 0, freed: counts && Item.open === FREED };
   }
 
   /**
@@ -193,18 +199,20 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
 
   return {
     async slotFreed(owner, now) {
-      if ((await full(owner, now)) !== undefined) await noteFull(owner, 0, 0, Math.ceil(now / 1_000));
+      if ((await noteOf(owner, now)).open > 0)
+        await noteFull(owner, FREED, now + limits.openTaskSlots.full, Math.ceil(now / 1_000) + 60);
     },
     async takeSlot(key, most, now, expiresAt, maySearch = async () => true) {
       const { owner, taskId } = key;
-      if (((await full(owner, now)) ?? 0) >= most) return false;
+      const { open, freed } = await noteOf(owner, now);
+      if (open >= most) return false;
       const note = () => noteFull(owner, most, now + limits.openTaskSlots.full, expiresAt);
       const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       const own = shardOf(taskId, shardsOf(most));
       let shard: number | undefined = own;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await add(owner, { shard, slot }, most, expiresAt)) return true;
-        if (!(await maySearch())) return false;
+        if (freed && !(await maySearch())) return false;
         shard = await shardWithRoom(key, own, most, now, note);
         if (shard !== undefined) continue;
         await note();

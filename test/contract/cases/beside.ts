@@ -75,21 +75,26 @@ export function besideContract(referee: () => Referee): void {
       expect(await store().takeSlot(newTask({}, owner), 2, now, expiresAt)).toBe(false);
     });
 
-    test('are searched only for an owner who may read many records now', async () => {
+    test('are searched as often as calls want, but after a cancel of a full owner only if they may', async () => {
       const owner = newOwner();
-      const task = newTask({}, owner);
+      const [task, other] = [newTask({}, owner), newTask({}, owner)];
       let searches = 0;
-      const take = (may: boolean) =>
-        store().takeSlot(newTask({}, owner), 1, now, expiresAt, async () => {
+      const take = (may: boolean, key = newTask({}, owner), at = now) =>
+        store().takeSlot(key, 1, at, expiresAt, async () => {
           searches++;
           return may;
         });
-      expect([await store().takeSlot(task, 1, now, expiresAt), searches]).toEqual([true, 0]);
+      await take(true, task);
       await store().create(task);
+      expect(await take(false)).toBe(false);
       await store().apply(task, cancel(now));
+      await store().slotFreed(owner, now);
       expect([await take(false), searches]).toEqual([false, 1]);
-      // Nothing was searched, so nothing says that the owner is full.
-      expect([await take(true), searches]).toEqual([true, 2]);
+      expect([await take(true, other), searches]).toEqual([true, 2]);
+      await store().create(other);
+      // Two seconds later the cancel is over. Tasks that end by themselves free their slots for any call.
+      await store().apply(other, cancel(now));
+      expect([await take(false, newTask({}, owner), now + 2_000), searches]).toEqual([true, 2]);
     });
 
     test('are checked again two seconds after none was free, or when a task has ended', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ServerContext, Tool } from '../../../../functions/mcp/context.ts';
-import { currentRecord, readTask } from '../../../../functions/mcp/read/read.ts';
+import { countLarge, currentRecord, readTask } from '../../../../functions/mcp/read/read.ts';
 import { checkedResult, withCheckedResult } from '../../../../functions/mcp/read/results.ts';
-import { newTaskKey } from '../../../../functions/tasks/ids.ts';
+import { newTaskKey, type Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { measured } from '../../../../functions/tasks/results/result-ref.ts';
@@ -126,19 +126,21 @@ describe('a task that is read', () => {
   });
 
   test.each([
-    [limits.result.large, 0],
-    [limits.result.large + 1, 1],
-  ])('with a result of %i bytes is counted as a list %i times (E-29)', async (bytes, times) => {
-    const resultRef = { ...measured('x'), bytes };
-    const { server, records } = fakeServer();
-    const record = { ...working, status: 'completed', result: JSON.stringify({ resultRef }) } as const;
-    records.set(record);
-    const counted = vi.spyOn(server.pollLimit, 'countList');
-    await readTask(anonymous, record.taskId, server, { polled: true });
-    expect(counted).toHaveBeenCalledTimes(times);
-    await readTask(anonymous, record.taskId, server);
-    expect(counted).toHaveBeenCalledTimes(times);
-  });
+    ['verified', limits.result.large, 0],
+    ['verified', limits.result.large + 1, 1],
+    // Callers who cannot be distinguished would take it from each other.
+    ['anonymous', limits.result.large + 1, 0],
+  ] as const)(
+    'of a caller who is %s, with a result of %i bytes counts as a list %i times (E-29)',
+    async (kind, bytes, n) => {
+      const { server } = fakeServer();
+      const counted = vi.spyOn(server.pollLimit, 'countList');
+      const result = JSON.stringify({ resultRef: { ...measured('x'), bytes } });
+      await countLarge({ kind, key: 'ann' } as Principal, { ...working, status: 'completed', result }, server);
+      await countLarge({ kind, key: 'ann' } as Principal, { ...working, result }, server);
+      expect(counted).toHaveBeenCalledTimes(n);
+    },
+  );
 
   test('needs tasks: a 2026-07-28 client without them learns so (F-04)', async () => {
     const { server } = await read(working);

@@ -72,6 +72,32 @@ describe('a tool in steps', () => {
     expect([done, all]).toEqual([['1'], ['1', '2', '3']]);
   });
 
+  test.each([true, false])(
+    'ends in no step that has begun, at a file or step inside of it (atMostOnce %s)',
+    async (atMostOnce) => {
+      const { next, done, clock } = working(15 * MINUTE, async (task) => {
+        await task.step('before', () => {
+          clock.time += 10 * MINUTE;
+          clock.rest -= 10 * MINUTE;
+        });
+        clock.rest += 10 * MINUTE;
+        await task.step(
+          'charge',
+          async () => {
+            done.push('charged');
+            clock.rest = 1 * SECOND;
+            await task.file('receipt.txt', 'paid');
+            await task.step('inside', () => 1);
+          },
+          { atMostOnce },
+        );
+        return 'done';
+      });
+      expect(await next()).toEqual({ result: 'done' });
+      expect(done).toEqual(['charged']);
+    },
+  );
+
   test('ends with the steps of earlier rounds, however little time is left', async () => {
     const { next, done } = working(30 * SECOND, steps(25));
     expect(await next()).toEqual({ result: 'done' });
