@@ -140,7 +140,7 @@ describe('an owner who was found full (C-37)', () => {
     await one.take(one.newTask(), 2);
     await one.store.slotFreed(owner, T0 + 1);
     const ended = note(one);
-    expect(ended).toMatchObject({ open: { N: '0' }, until: { N: '0' } });
+    expect(ended).toMatchObject({ open: { N: '0' }, until: { N: String(T0 + 1 + full) } });
     await one.store.slotFreed(owner, T0 + 1_500);
     expect(note(one)).toEqual(ended);
   });
