@@ -191,6 +191,8 @@ async function signals(deployed: Deployed): Promise<void> {
   });
   if (answered.status !== 200) throw new Error(`a signal: ${answered.status} ${await answered.text()}`);
   if ((await fetch(url)).status !== 410) throw new Error('an answered link');
+  // The next round is short, and asks nothing until it waits for the other one.
+  await reaches(deployed, taskId, 'working', ({ statusMessage }) => /^Waiting for second/.test(String(statusMessage)));
   const { code, out: said, err } = await verbs('answer', taskId, 'second.ok=true', '--reason', 'a proof');
   if (code !== 0) throw new Error(`tasks answer: ${said}${err}`);
   await reaches(deployed, taskId, 'completed');
