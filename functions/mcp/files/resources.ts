@@ -6,7 +6,7 @@ import { limits } from '../../tasks/limits.ts';
 import type { Method } from '../context.ts';
 import { openCursor } from '../read/cursor.ts';
 import { placeOf, urlOf } from '../read/links.ts';
-import { readTask, visible } from '../read/read.ts';
+import { countLarge, readTask, visible } from '../read/read.ts';
 import { resource, resourceContents } from '../wire/resources.ts';
 
 /** Both revisions: the files of the tasks that this token may see; the newest task comes first. Cursors are signed (A-24). */
@@ -60,8 +60,7 @@ export const resourcesRead: Method = async ({ params, principal, wire }, server)
   if (found === 'too large') {
     throw new InvalidParams(`The file takes more than ${limits.files.read} bytes: open its link, which needs no token`);
   }
-  const isLarge = found.bytes.length > limits.result.large && listPartition(principal) !== undefined;
-  if (isLarge) await server.pollLimit.countList(principal, server);
+  await countLarge(principal, { bytes: found.bytes.length }, server);
   // The link of a result holds the hash, and no tool can change it once the task has ended.
   if (createHash('sha256').update(found.bytes).digest('base64url') !== place.digest) {
     server.log('file_altered', { taskId: place.taskId });

@@ -61,20 +61,25 @@ export async function readTask(
   }
   // Before anything of S3, which may fail: only tasks whose interval is known are counted.
   if (needs.polled) server.pollLimit.setInterval(record, view(record, server).pollInterval);
+  // Once the result is fetched, the record does not say any more that it lies in S3.
+  if (needs.result === 'shown') await countLarge(principal, record, server);
   return complete(record, needs, server);
 }
 
+const bytesOf = ({ status, result = '' }: TaskRecord): number =>
+  status === 'completed' ? (storedResult(result)?.bytes ?? 0) : 0;
+
 /**
- * Counts an answer with the result if it may keep a container busy: Lambda sends what is beyond 6 MB at 2 MB a second. Each container
+ * Counts an answer with a result or a file if it may keep a container busy: Lambda sends what is beyond 6 MB at 2 MB a second. Each container
  * counts polls by itself, and an owner has many of them. Callers who cannot be distinguished would take it from each other: theirs are
  * counted as polls only. Throws TooManyLists.
  */
 export async function countLarge(
   principal: Principal,
-  { status, result = '' }: TaskRecord,
+  shown: TaskRecord | { readonly bytes: number },
   server: Pick<ServerContext, 'pollLimit' | 'store'>,
 ): Promise<void> {
-  const bytes = status === 'completed' ? (storedResult(result)?.bytes ?? 0) : 0;
+  const bytes = 'bytes' in shown ? shown.bytes : bytesOf(shown);
   const isLarge = bytes > limits.result.large && listPartition(principal) !== undefined;
   if (isLarge) await server.pollLimit.countList(principal, server);
 }

@@ -139,6 +139,8 @@ describe('a task that is read', () => {
       await countLarge({ kind, key: 'ann' } as Principal, { ...working, status: 'completed', result }, server);
       await countLarge({ kind, key: 'ann' } as Principal, { ...working, result }, server);
       expect(counted).toHaveBeenCalledTimes(n);
+      await countLarge({ kind, key: 'ann' } as Principal, { bytes }, server);
+      expect(counted).toHaveBeenCalledTimes(2 * n);
     },
   );
 
