@@ -8,7 +8,7 @@ import type { ServerContext } from '../context.ts';
 /** How long one container reuses the state of one execution, in ms. Longer while it follows many. */
 const PACE = 2_000;
 /** By one container, for all executions: as many as one owner has in all containers (`limits.states`). */
-const READS_PER_SECOND = 3;
+const READS_PER_SECOND = (limits.states.most * 1_000) / (2 * limits.states.window);
 const BURST = 10;
 /** As PACE, after a read that failed. */
 const PAUSE = 10_000;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
@@ -29,6 +29,11 @@ export async function fakeService(...answers: FakeAnswer[]) {
     response.writeHead(status, headers);
     return response.end(typeof body === 'object' ? JSON.stringify(body) : body);
   });
+  return { asked, endpoint: await served(server) };
+}
+
+/** The URL of a server that listens, with credentials in the environment, until the test has ended. */
+export async function served(server: Server): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
@@ -38,5 +43,5 @@ export async function fakeService(...answers: FakeAnswer[]) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { asked, endpoint: `http://127.0.0.1:${port}` };
+  return `http://127.0.0.1:${port}`;
 }

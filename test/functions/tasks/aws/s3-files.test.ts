@@ -1,12 +1,24 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { Readable } from 'node:stream';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { fileUploads } from '../../../../functions/tasks/aws/s3-files.ts';
+import { served } from './fake-service.ts';
 
-/** An S3 whose PUTs get these errors in turn, the last one again and again. `lost`: stored, but without an answer. */
-async function upload(...answers: ('lost' | 'stored' | [status: number, code: string])[]) {
+/** The outcome of an upload to this server. */
+async function uploaded(server: Server, bytes: number): Promise<string> {
+  const options = { requestTimeout: 5_000, attempts: 4, region: 'eu-west-1', endpoint: await served(server) };
+  const body = Readable.from([Buffer.alloc(bytes)]);
+  const file = { key: 'files/x', type: 'text/plain', disposition: 'inline', body };
+  return fileUploads('b', options)
+    .upload(file, new AbortController().signal)
+    .then(
+      () => 'stored',
+      ({ name }: Error) => name,
+    );
+}
+
+/** An S3 whose PUTs get these answers in turn, the last one again and again. `lost`: stored, but without an answer. */
+async function upload(...answers: ('lost' | 'stored' | readonly [status: number, code: string])[]) {
   let puts = 0;
   const server = createServer((request, response) => {
     request.resume().once('end', () => {
@@ -17,31 +29,11 @@ async function upload(...answers: ('lost' | 'stored' | [status: number, code: st
       return response.writeHead(status).end(`<Error><Code>${code}</Code><Message>m</Message></Error>`);
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  vi.stubEnv('AWS_REGION', 'eu-west-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', 'a');
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'b');
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  const uploads = fileUploads('b', { requestTimeout: 5_000, attempts: 4, endpoint: `http://127.0.0.1:${port}` });
-  const file = {
-    key: 'files/x',
-    type: 'text/plain',
-    disposition: 'inline',
-    body: Readable.from([Buffer.from('text')]),
-  };
-  const outcome = await uploads.upload(file, new AbortController().signal).then(
-    () => 'stored',
-    ({ name }: Error) => name,
-  );
+  const outcome = await uploaded(server, 4);
   return { puts, outcome };
 }
-const CONFLICT = [409, 'ConditionalRequestConflict'] as [number, string];
-const THERE = [412, 'PreconditionFailed'] as [number, string];
+const CONFLICT = [409, 'ConditionalRequestConflict'] as const;
+const THERE = [412, 'PreconditionFailed'] as const;
 
 test('a file whose stored attempt had no answer is stored', async () => {
   expect(await upload('lost', THERE)).toEqual({ puts: 2, outcome: 'stored' });
@@ -54,4 +46,22 @@ test('an attempt that meets an earlier one is repeated, until that is stored or 
 
 test('another conflict is an error at once', async () => {
   expect(await upload([409, 'OperationAborted'])).toEqual({ puts: 1, outcome: 'OperationAborted' });
+});
+
+test('the end of an upload in parts is not repeated after a conflict: its parts may be gone', async () => {
+  let ends = 0;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      const { method, url = '' } = request;
+      if (method === 'POST' && url.includes('uploads')) {
+        return response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
+      }
+      if (method === 'PUT') return response.writeHead(200, { etag: '"e"' }).end();
+      if (method === 'DELETE') return response.writeHead(204).end();
+      // A repeat would find no upload, and take that for a file that is stored.
+      const [status, code] = ++ends === 1 ? CONFLICT : [404, 'NoSuchUpload'];
+      return response.writeHead(status).end(`<Error><Code>${code}</Code><Message>m</Message></Error>`);
+    });
+  });
+  expect([await uploaded(server, 6 * 1024 ** 2), ends]).toEqual(['ConditionalRequestConflict', 1]);
 });
