@@ -19,11 +19,7 @@ const LONG = [
 ];
 
 /** Tests of streams, which also pass where Lambda keeps each chunk until the next one (docs/architecture/requests.md). */
-const STREAMS = [
-  'test/cloud/{legacy,modern}/**/*.test.ts',
-  'test/cloud/{spine,helper-tools,machine-tool}.test.ts',
-  'test/cloud/{results/slim-records,recovery/unknown-records}.test.ts',
-];
+const STREAMS = ['test/cloud/{legacy,modern}/**/*.test.ts', 'test/cloud/{spine,helper-tools}.test.ts'];
 
 /** Ends a test that hangs, in milliseconds. No test depends on it: a busy machine may be ten times slower. */
 const HANGS = 900_000;

@@ -24,7 +24,7 @@ interface Run {
 }
 
 /** Only a few: the tasks scenarios poll against the clock. */
-const AT_ONCE = 2;
+const AT_ONCE = 4;
 
 /** One run per scenario and revision. */
 export async function runSuite(scenarios: readonly Scenario[], options: SuiteOptions): Promise<Outcome[]> {
