@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import { questionProblem } from '../questions/question-problem.ts';
 import type { TaskRecord } from '../record.ts';
-import { measured, referTo } from '../results/result-ref.ts';
+import { measured, referTo, storedResult } from '../results/result-ref.ts';
 import type { ResultStore } from '../results/result-store.ts';
 import type { InputStore } from '../s3/input-store.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
@@ -37,7 +37,7 @@ export async function withOutcomeApart(
     return { ...withInputApart(change, slim), ...unanswered(record) };
   }
   const size = Buffer.byteLength(`${result}${record.caller ?? ''}${record.kept ?? ''}`);
-  if (result === undefined || size <= limits.result.inline) return change;
+  if (result === undefined || size <= limits.result.inline || storedResult(result) !== undefined) return change;
   await results.put({ owner, taskId, outcome: measured(result).sha256 }, result);
   return { ...change, set: { ...change.set, result: JSON.stringify(referTo(result, isError, { in: 'outcomes' })) } };
 }

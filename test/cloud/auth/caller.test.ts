@@ -48,3 +48,16 @@ test('the round after an answer has the same caller, and no log, event or task s
   expect(JSON.stringify(published())).not.toContain('planted-email');
   expect(lines.join('\n')).not.toMatch(/planted-email|planted-phone/);
 });
+
+test('a result of any size near the bound of a record comes back whole beside a caller (A-17)', async () => {
+  // The result holds it twice: from 1,300 bytes to some 1,520.
+  for (let length = 600; length <= 710; length += 10) {
+    const args = { text: 'r'.repeat(length) };
+    const params = { name: 'echo', arguments: args };
+    const { body } = await modernRequest(`${cloud.url}/mcp`, 'tools/call', params, {
+      headers: headers(),
+      capabilities: {},
+    });
+    expect(body.result.structuredContent, `${length}`).toEqual(args);
+  }
+});

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import { withOutcomeApart } from '../../../../functions/tasks/outcome/store-apart.ts';
+import { storeIfLarge } from '../../../../functions/tasks/results/large-result.ts';
 import { isOf, placeOf, storedResult } from '../../../../functions/tasks/results/result-ref.ts';
 import { inputStore } from '../../../../functions/tasks/s3/input-store.ts';
+import type { TaskContext } from '../../../../functions/tasks/tool-contract.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { after } from '../../../../functions/tasks/transitions/change.ts';
 import { cancel, finish } from '../../../../functions/tasks/transitions/end.ts';
@@ -35,6 +37,31 @@ test('a larger one is stored first, and the change refers to it where no tool ca
   expect(isOf(stored, text)).toBe(true);
   expect(await objects.get(placeOf(done, stored))).toBe(text);
   expect([...objects.objects.keys()].every((key) => key.startsWith('outcomes/'))).toBe(true);
+});
+
+/** Of a caller, 1,024 bytes at most. */
+const CALLERS = [0, 24, 60, 400, 1_024];
+
+test.each(CALLERS)('a result of any size comes back whole beside a caller of %i bytes', async (bytes) => {
+  const objects = createObjects();
+  const called = { ...record, ...(bytes > 0 && { caller: 'c'.repeat(bytes) }) };
+  for (let size = 2; size <= inline + 20; size++) {
+    const text = JSON.stringify('r'.repeat(size - 2));
+    const done = after(called, await withOutcomeApart(called, ended(text), to(objects)));
+    const stored = storedResult(done.result ?? '');
+    expect(stored === undefined ? done.result : await objects.get(placeOf(done, stored)), `${size}`).toBe(text);
+    expect(stored === undefined, `${size}`).toBe(size + bytes <= inline);
+  }
+});
+
+test.each(CALLERS)('a reference of the tool stays one beside a caller of %i bytes', async (bytes) => {
+  const objects = createObjects();
+  const called = { ...record, caller: 'c'.repeat(bytes) };
+  const error = { content: [{ type: 'text', text: 'é'.repeat(3_000) }], isError: true };
+  const task = { results: 'b', owner: 'o', taskId: 't', round: 1, attempt: 0 } as unknown as TaskContext;
+  const text = JSON.stringify(await storeIfLarge(error, task, () => ({ put: async () => {} })));
+  expect((await withOutcomeApart(called, ended(text, true), to(objects))).set.result).toBe(text);
+  expect(objects.did).toEqual([]);
 });
 
 test('two ends of one round lie in two places, so the one that lost overwrites nothing', async () => {

@@ -74,6 +74,12 @@ describe('the bounds of a reference', () => {
     expect(storedResult(`${text}x`)).toBeUndefined();
   });
 
+  test('of a result that the server stored may be as small as a result is', () => {
+    const small = { bytes: 1, in: 'outcomes', sha256 };
+    expect(storedResult(JSON.stringify({ resultRef: small }))).toEqual({ ...small, attempt: 0 });
+    expect(storedResult(JSON.stringify({ resultRef: { ...small, bytes: 0 } }))).toBeUndefined();
+  });
+
   test.each([inline + 1, stored])('a reference may say %i bytes', (bytes) => {
     expect(storedResult(JSON.stringify({ resultRef: { bytes, sha256 } }))).toEqual({ bytes, sha256, attempt: 0 });
   });
