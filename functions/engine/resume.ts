@@ -2,10 +2,14 @@ import { asOf, overdue } from '../tasks/deadlines.ts';
 import { engineOf, traitsOf } from '../tasks/engines.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
+import { isLarge, moved } from '../tasks/s3/moved-input.ts';
+import { withInputApart } from '../tasks/transitions/answers.ts';
+import { after } from '../tasks/transitions/change.ts';
 import { confirmStart, isSeen } from '../tasks/transitions/run.ts';
 import { resume } from '../tasks/transitions/waits.ts';
 import { isOver } from '../tasks/waits/waits.ts';
 import type { RunContext } from './ports.ts';
+import { storeInput } from './read.ts';
 import { type ClaimContext, claimRound, startAgain } from './start-round.ts';
 import { stopRun } from './stop.ts';
 
@@ -18,12 +22,22 @@ export type Resumed = 'waits' | Awaited<ReturnType<typeof claimRound>>;
 /**
  * Begins the next round of a task that waits, once the first of its waits is over. The reader of the table's stream, a poll and
  * the sweep may do so at the same time: the first write wins, and its writer starts the run (docs/crash-table.md, row 24).
- * Throws InputLost, ResultStoreError, and what the start throws: then the round has begun, and the sweep starts its run.
+ * Throws InputLost, ResultStoreError, Unavailable, and what the start throws: then the round has begun, and the sweep starts its run.
  */
-export async function resumeRound(record: TaskRecord, context: ClaimContext): Promise<Resumed> {
+export async function resumeRound(
+  record: TaskRecord,
+  context: ClaimContext & Pick<RunContext, 'log'>,
+): Promise<Resumed> {
   const now = context.now();
   if (record.status !== 'waiting' || !isOver(record, now) || overdue(record, now) !== undefined) return 'waits';
-  return claimRound(record, resume(record, context.toolEngine(record.tool) ?? engineOf(record), now), context);
+  const resumed = (as: TaskRecord) => resume(as, context.toolEngine(as.tool) ?? engineOf(as), now);
+  const change = resumed(record);
+  if (!isLarge(after(record, change))) return claimRound(record, change, context);
+  // Waits whose time is over count as answers: many of them would make the record large.
+  const whole = await context.inputs.whole(record);
+  const stored = moved(after(whole, resumed(whole)));
+  await storeInput(stored.record, stored.text, context);
+  return claimRound(record, withInputApart(change, stored.record), context);
 }
 
 /**

@@ -1,10 +1,11 @@
 import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
-import { listPartition } from '../tasks/ids.ts';
+import { listPartition, type Principal } from '../tasks/ids.ts';
 import { outstanding } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
+import type { TaskRecord } from '../tasks/record.ts';
 import { refuseAnswer } from '../tasks/transitions/answers.ts';
 import { failAsSeen } from '../tasks/transitions/end.ts';
 import type { Call, ServerContext } from './context.ts';
@@ -28,10 +29,13 @@ import { readTask } from './read/read.ts';
 import type { Revision } from './revision.ts';
 import { openHeld } from './stream/held-call.ts';
 import { hold } from './stream/hold.ts';
-import { openKey, openQuestionId } from './stream/questions.ts';
+import { openKey, openQuestionId, type QuestionId } from './stream/questions.ts';
 import { offersSessionStream } from './stream/session-questions.ts';
 import { openCursor, sessionStream } from './stream/session-stream.ts';
 import { legacyWire } from './wire/2025-11-25.ts';
+
+/** After this many lost races with other answers, one that is not valid counts no more. */
+const REFUSE_ATTEMPTS = 25;
 
 /**
  * Answers one 2025-11-25 (or 2025-06-18) request. Errors are HTTP 200: a 404 would mean that the session has ended
@@ -109,10 +113,7 @@ async function accept(message: RpcResponse, sender: Sender, server: ServerContex
     throw new InvalidRequest('No request of this server is waiting for this answer');
   }
   const { taskId } = asked;
-  const record = await readTask(principal, taskId, server, { questions: true }).catch((error: unknown) => {
-    if (error instanceof TaskNotFound) return undefined;
-    throw error;
-  });
+  const record = await findTask(principal, taskId, server);
   if (record === undefined) return;
   const key = openKey(record, asked);
   if (key === undefined) {
@@ -133,10 +134,31 @@ async function accept(message: RpcResponse, sender: Sender, server: ServerContex
     const answer = message.result === undefined ? { action: 'cancel' } : message.result;
     await answerTask(principal, taskId, responsesIn({ [key]: answer }, 'result'), 'refuse', server);
   } catch (error) {
-    if (error instanceof InvalidParams) await server.store.apply(record, refuseAnswer(record, key, server.now()));
+    if (error instanceof InvalidParams) await refuse(record, asked, sender, server);
     throw error instanceof InvalidParams ? new InvalidParams(error.message, 400) : error;
   }
 }
+
+/** Counts an answer that is not valid. Other answers at the same moment may come first: each of them must count. */
+async function refuse(
+  first: TaskRecord,
+  asked: QuestionId,
+  { principal }: Sender,
+  server: ServerContext,
+): Promise<void> {
+  let record: TaskRecord | undefined = first;
+  for (let attempt = 0; attempt < REFUSE_ATTEMPTS && record !== undefined; attempt++) {
+    const key = openKey(record, asked);
+    if (key === undefined || (await server.store.apply(record, refuseAnswer(record, key, server.now())))) return;
+    record = await findTask(principal, asked.taskId, server);
+  }
+}
+
+const findTask = (principal: Principal, taskId: string, server: ServerContext): Promise<TaskRecord | undefined> =>
+  readTask(principal, taskId, server, { questions: true }).catch((error: unknown) => {
+    if (error instanceof TaskNotFound) return undefined;
+    throw error;
+  });
 
 /** Any other notification changes nothing. */
 async function notice({ method, params }: RpcNotification, sender: Sender, server: ServerContext): Promise<void> {

@@ -96,7 +96,9 @@ async function resumeReady(changes: readonly TaskChange[], { resume, now }: Task
   const { rounds, took } = limits.waits.quick;
   const ready = changes.filter(({ before, task }) => {
     const isQuick = task.round > rounds && task.updatedAt - (before ?? task).updatedAt < took;
-    return task.status === 'waiting' && isOver(task, now()) && !isQuick;
+    // A signal comes from outside, however quickly.
+    const isSignalled = before?.status === 'waiting' || before?.early !== undefined;
+    return task.status === 'waiting' && isOver(task, now()) && (isSignalled || !isQuick);
   });
   const failed = (error: unknown) => logEvent('resume_failed', errorFacts(error));
   await Promise.all(ready.map(({ task: { owner, taskId } }) => resume({ owner, taskId }).catch(failed)));

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TaskRecord } from './record.ts';
 import { isObject, parsed } from './shape.ts';
 import type { InputRequest } from './tool-contract.ts';
@@ -53,3 +54,21 @@ export function asked({ asked: text }: Pick<TaskRecord, 'asked'>): Asked {
   const value = text === undefined ? undefined : parsed(text);
   return isObject(value) ? value : {};
 }
+
+/** By questions, under short names: so the record stays small however long their own are. */
+type Refused = NonNullable<TaskRecord['refused']>;
+
+const refusedAs = (key: string): string => createHash('sha256').update(key).digest('base64url').slice(0, 8);
+
+/** How many answers to a question were refused as invalid in this round. @param key its wire key */
+export const refusalsOf = ({ refused }: Pick<TaskRecord, 'refused'>, key: string): number =>
+  refused?.[refusedAs(key)] ?? 0;
+
+/** The counts after one more refusal. */
+export const withRefusal = (record: Pick<TaskRecord, 'refused'>, key: string): Refused => ({
+  ...record.refused,
+  [refusedAs(key)]: refusalsOf(record, key) + 1,
+});
+
+/** How many answers to all questions were refused. */
+export const allRefusals = (refused: Refused): number => Object.values(refused).reduce((sum, count) => sum + count, 0);

@@ -162,8 +162,8 @@ export const limits = {
   answers: 140 * KB,
   /** How many events the record of a task keeps, besides its end; events of the workflow up to this round as well. */
   events: { others: 20, workflowRounds: 10 },
-  /** Invalid answers to one question. The last of them fails the task (2025-11-25: the others repeat the question). */
-  refusals: 5,
+  /** Invalid answers to one question, and in one round. The last of them fails the task (2025-11-25: the others repeat the question). */
+  refusals: { ofQuestion: 5, ofRound: 25 },
   statusMessage: 500,
   /** Bytes of what a record says of its caller, as JSON in ASCII. It stays as long as the record. */
   caller: 1_024,

@@ -49,7 +49,7 @@ export interface TaskRecord {
   readonly unheard?: boolean;
   /** The trace of the call that created it, as W3C Trace Context writes it. Each round gets it. */
   readonly traceparent?: string;
-  /** How many answers of this round were refused as invalid: a 2025-11-25 stream then asks again. */
+  /** How many answers of this round were refused as invalid, by short names of `input.ts`: a 2025-11-25 stream then asks again. */
   readonly refused?: Readonly<Record<string, number>>;
   /** The scopes that its tool needed, for a check after the tool was removed. */
   readonly scopes?: readonly string[];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bindingOf } from '../../tasks/ids.ts';
-import { outstanding } from '../../tasks/input.ts';
+import { outstanding, refusalsOf } from '../../tasks/input.ts';
 import { kindOf } from '../../tasks/questions/question.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import type { InputRequest } from '../../tasks/tool-contract.ts';
@@ -33,11 +33,11 @@ const MARK_LENGTH = 8;
 /** The same on every stream, so a client that is asked again recognises it. New after a refused answer (B-19). */
 export function questionId(
   call: HasPrincipal,
-  { taskId, refused }: Pick<TaskRecord, 'taskId' | 'refused'>,
+  record: Pick<TaskRecord, 'taskId' | 'refused'>,
   key: string,
   server: ServerContext,
 ): Promise<string> {
-  const text = `${taskId}.${shortHash(key, MARK_LENGTH)}.${refused?.[key] ?? 0}`;
+  const text = `${record.taskId}.${shortHash(key, MARK_LENGTH)}.${refusalsOf(record, key)}`;
   return server.signer.sign(purpose(call), text);
 }
 
@@ -64,7 +64,7 @@ export function questionsFor(record: TaskRecord, call: Call): Question[] {
   return Object.entries(outstanding(record))
     .filter(([, request]) => call.accepts.includes(kindOf(request)))
     .map(([key, request]) => {
-      const askedAs = shortHash(`${key}#${record.refused?.[key] ?? 0}`, MARK_LENGTH);
+      const askedAs = shortHash(`${key}#${refusalsOf(record, key)}`, MARK_LENGTH);
       return { key, request, askedAs };
     });
 }

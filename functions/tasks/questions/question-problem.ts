@@ -25,9 +25,10 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   if (!(asksNothing || areQuestions(questions)) || isDeeperThan(requestState, limits.result.depth)) {
     return failure('InputRequestInvalid');
   }
-  const kinds = Object.values(questions)
-    .map(kindOf)
-    .filter((kind) => record.accepts?.includes(kind) !== true);
+  // Each kind once: a record keeps its failure.
+  const kinds = [...new Set(Object.values(questions).map(kindOf))].filter(
+    (kind) => record.accepts?.includes(kind) !== true,
+  );
   if (kinds.length > 0) return failure('InputNotSupported', { kinds });
   return isTooLarge(record) ? failure('InputRequestTooLarge') : undefined;
 }

@@ -201,6 +201,7 @@ export function updateExpression(change: Change, taskId: string, by?: Writer) {
   if (change.inputRef === null) conditions.push(`attribute_not_exists(${name('inputRef')})`);
   else if (change.inputRef !== undefined) conditions.push(`${name('inputRef')} = ${value('inInput', change.inputRef)}`);
   if (change.dueAt !== undefined) conditions.push(`${name('dueAt')} = ${value('inDueAt', change.dueAt)}`);
+  if (change.updatedAt !== undefined) conditions.push(`${name('updatedAt')} = ${value('seenAt', change.updatedAt)}`);
 
   const { status } = change.set;
   const set = status === undefined ? change.set : { ...change.set, [SHARD]: statusShard(status, taskId) };

@@ -1,6 +1,7 @@
 import { BEFORE_ROUND } from '../attributes.ts';
 import { type Engine, engineOf } from '../engines.ts';
 import { failure } from '../failures.ts';
+import { allRefusals, refusalsOf, withRefusal } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { type Change, dueBy, unanswered } from './change.ts';
@@ -23,12 +24,17 @@ export function withInputApart(change: Change, to: TaskRecord): Change {
  * them the task fails: otherwise it would be asked forever.
  */
 export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
-  const refusals = (record.refused?.[key] ?? 0) + 1;
-  if (refusals >= limits.refusals) return failAsSeen(record, failure('AnswerInvalid'), now);
+  const refused = withRefusal(record, key);
+  const { ofQuestion, ofRound } = limits.refusals;
+  if (refusalsOf({ refused }, key) >= ofQuestion || allRefusals(refused) >= ofRound) {
+    return failAsSeen(record, failure('AnswerInvalid'), now);
+  }
   return {
     from: ['input_required'],
     round: record.round,
-    set: { updatedAt: now, refused: { ...record.refused, [key]: refusals } },
+    // So that no other count is lost.
+    updatedAt: record.updatedAt,
+    set: { updatedAt: now, refused },
     ...openEvent('refused', record, now),
   };
 }

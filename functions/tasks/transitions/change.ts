@@ -15,8 +15,10 @@ export interface Change {
   readonly answerCount?: number;
   /** …and this reference to earlier ones in S3 (null: none)… */
   readonly inputRef?: string | null;
-  /** …and this time of its next check. */
+  /** …and this time of its next check… */
   readonly dueAt?: number;
+  /** …and of its last change. */
+  readonly updatedAt?: number;
   /** How many answers this change adds. */
   readonly answers?: number;
   readonly set: Partial<Omit<TaskRecord, 'owner' | 'taskId' | 'events'>>;

@@ -121,7 +121,8 @@ export function openJournal(
       add(entry);
       return entry;
     }
-    const changes = entry.begun === undefined ? variables.changes() : {};
+    // Each visit of a link or a webhook reads the entry of its wait: variables follow with the next step, or with the questions.
+    const changes = entry.begun === undefined && entry.kind !== 'wait' ? variables.changes() : {};
     const mine = { ...entry, ...changes };
     const written = await port.write(task, mine, replaces).catch((error: unknown) => {
       variables.takeBack(changes);

@@ -155,3 +155,17 @@ test.each([
   expect(outcome).toBe(fits ? 'stored' : 'The task has no room for this: what is sent to one task is bounded');
   expect(stored()?.signalled).toEqual(fits ? ['a'] : undefined);
 });
+
+test('waits whose time is over leave the record small, round after round: answers lie in S3', async () => {
+  const { context, records, stored, inputs, executions } = serverWith(waiting, until);
+  for (let round = 1; round <= 10; round++) {
+    const names = Array.from({ length: 20 }, (_, i) => `person.${i}@example.com ${round}`);
+    const waits = Object.fromEntries(names.map((name) => [name, { kind: 'link', until: T0 }]));
+    const record: TaskRecord = { ...(stored() as TaskRecord), status: 'waiting', waits: JSON.stringify(waits) };
+    records.set({ ...record, events: [] });
+    expect(await resumeRound(record, context)).toBe('started');
+    expect(JSON.stringify(stored()).length).toBeLessThan(2_500);
+    expect(Object.keys((await inputs.whole(stored() as TaskRecord)).inputResponses ?? {})).toHaveLength(20 * round);
+  }
+  expect(executions.all()).toHaveLength(10);
+});

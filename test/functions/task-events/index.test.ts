@@ -5,7 +5,7 @@ import { askFirst, createRefused } from '../../../functions/tasks/transitions/be
 import { after } from '../../../functions/tasks/transitions/change.ts';
 import { cancel, failAsSeen, finish } from '../../../functions/tasks/transitions/end.ts';
 import { confirmStart } from '../../../functions/tasks/transitions/run.ts';
-import { resume } from '../../../functions/tasks/transitions/waits.ts';
+import { receive, resume } from '../../../functions/tasks/transitions/waits.ts';
 import { change, fresh, published, SECRET, T0 } from './published.ts';
 
 // The function reads them as it loads.
@@ -95,6 +95,20 @@ test.each([
   const more = { ...returned, waits: { more: { kind: 'more' } } } as const;
   const ended = after(working, finish(working, more, SECRET, T0 + 1_000 + took));
   expect((await published([[working, ended]])).resumed).toEqual(expected);
+});
+
+const hook = { kind: 'webhook', until: T0 + 500_000 } as const;
+
+test.each([
+  ['right after its round has begun to wait', 'waiting', T0 + 30_000],
+  ['while its round works, which ends a second later', 'working', T0 + 29_500],
+] as const)('a signal begins the next round at once after any number of rounds: %s', async (_when, status, at) => {
+  const waits = { waits: JSON.stringify({ hook }), asked: '{}' };
+  const round = { ...fresh, round: 11, status, updatedAt: T0 + 29_000, ...(status === 'waiting' && waits) };
+  const signalled = after(round, receive(round, 'hook', { round: 11, signal: { body: 1, at } }, at));
+  const ended = after(signalled, finish(signalled, { ...returned, waits: { hook } }, SECRET, T0 + 30_000));
+  const write = status === 'waiting' ? ([round, signalled] as const) : ([signalled, ended] as const);
+  expect((await published([write])).resumed).toEqual(['t']);
 });
 
 test('a failed task, and one whose arguments were refused: their events, audit lines and metrics', async () => {

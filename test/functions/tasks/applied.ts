@@ -9,7 +9,8 @@ export function applied(before: TaskRecord, change: Change): TaskRecord | undefi
     (change.round === undefined || change.round === before.round) &&
     (change.answerCount === undefined || change.answerCount === Object.keys(before.inputResponses ?? {}).length) &&
     (change.inputRef === undefined || change.inputRef === (before.inputRef ?? null)) &&
-    (change.dueAt === undefined || change.dueAt === before.dueAt);
+    (change.dueAt === undefined || change.dueAt === before.dueAt) &&
+    (change.updatedAt === undefined || change.updatedAt === before.updatedAt);
   return fits ? after(before, change) : undefined;
 }
 

@@ -50,6 +50,19 @@ describe('an answer', () => {
     expect(did.filter((what) => what === 'start')).toHaveLength(2);
   });
 
+  test('that is not valid counts beside another at the same moment: both are asked again (B-19)', async () => {
+    const { session, records } = setup(two);
+    const client = await session();
+    const taskId = await client.create();
+    const first: unknown[] = [];
+    const { asked } = await client.settle(taskId, ({ id }) => {
+      if (first.push(id) === 2) void Promise.all(first.map((one) => client.respond(one, result('?'))));
+      return first.length > 2 ? [result(YES)] : [];
+    });
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(4);
+    expect(records.get(taskId)?.status).toBe('completed');
+  });
+
   test('to one of two questions leaves the other open; the tool gets both (B-19, C-22)', async () => {
     const { session, records } = setup(two);
     const client = await session();

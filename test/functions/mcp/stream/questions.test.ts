@@ -10,6 +10,7 @@ import {
 } from '../../../../functions/mcp/stream/questions.ts';
 import { legacyWire } from '../../../../functions/mcp/wire/2025-11-25.ts';
 import { modernWire } from '../../../../functions/mcp/wire/2026-07-28.ts';
+import { withRefusal } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer, manifest } from '../support/fake-server.ts';
 
@@ -18,15 +19,16 @@ const form = { method: 'elicitation/create', params: { message: '?' } };
 const roots = { method: 'roots/list' };
 const asked = JSON.stringify({ inputRequests: { a: form, b: roots } });
 const record = { taskId: 't', status: 'input_required', round: 1, asked } as TaskRecord;
+const refusedOnce = (seen: TaskRecord, key: string) => ({ ...seen, refused: withRefusal(seen, key) });
 const ann = { principal: { kind: 'verified', key: 'ann' } } as const;
 const call = (accepts: string[]) => ({ ...ann, wire: legacyWire, accepts }) as unknown as Call;
 
 describe('the id of a question (B-19)', () => {
   test('is the same on every stream, and another one after each refused answer', async () => {
     const first = await questionId(ann, record, 'r1.a', server);
-    expect(await questionId(ann, { ...record, refused: { 'r1.b': 1 } }, 'r1.a', server)).toBe(first);
-    const second = await questionId(ann, { ...record, refused: { 'r1.a': 1 } }, 'r1.a', server);
-    const third = await questionId(ann, { ...record, refused: { 'r1.a': 2 } }, 'r1.a', server);
+    expect(await questionId(ann, refusedOnce(record, 'r1.b'), 'r1.a', server)).toBe(first);
+    const second = await questionId(ann, refusedOnce(record, 'r1.a'), 'r1.a', server);
+    const third = await questionId(ann, refusedOnce(refusedOnce(record, 'r1.a'), 'r1.a'), 'r1.a', server);
     expect(new Set([first, second, third]).size).toBe(3);
     expect(await openQuestionId(ann, second, server)).toEqual(await openQuestionId(ann, first, server));
   });
@@ -49,7 +51,7 @@ describe('the id of a question (B-19)', () => {
 
 describe('the questions for a 2025-11-25 client are', () => {
   test('of the kinds that it declared, each with how often it was refused (B-17)', () => {
-    const refused = { ...record, refused: { 'r1.a': 2 } };
+    const refused = refusedOnce(refusedOnce(record, 'r1.a'), 'r1.a');
     expect(questionsFor(refused, call(['elicitation/create', 'roots/list']))).toEqual([
       { key: 'r1.a', request: form, askedAs: shortHash('r1.a#2', 8) },
       { key: 'r1.b', request: roots, askedAs: shortHash('r1.b#0', 8) },

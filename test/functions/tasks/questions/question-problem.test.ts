@@ -24,6 +24,13 @@ test('questions that its client can be asked are no problem', () => {
   expect(questionProblem(waiting({ inputRequests: { a: form }, requestState: { n: 1 } }))).toBeUndefined();
 });
 
+test('each kind that its client cannot be asked is named once, however many questions there are', () => {
+  const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`q${i}`, { method: 'roots/list' }]));
+  expect(questionProblem(waiting({ inputRequests: { ...many, a: form } }))?.error.data).toMatchObject({
+    kinds: ['roots/list'],
+  });
+});
+
 const TOO_MUCH =
   'The tool asked for input with too much state: questions, state, arguments and earlier answers may take 240 KB together';
 

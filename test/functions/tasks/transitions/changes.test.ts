@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asOf, lapse, overdue, unaskable } from '../../../../functions/tasks/deadlines.ts';
 import { failure } from '../../../../functions/tasks/failures.ts';
+import { refusalsOf, withRefusal } from '../../../../functions/tasks/input.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { withProgress } from '../../../../functions/tasks/table/progress-item.ts';
 import { answer, refuseAnswer } from '../../../../functions/tasks/transitions/answers.ts';
@@ -151,14 +152,23 @@ describe('each change, to the letter', () => {
 
   test('a refused answer is counted by its question, and the fifth one ends the task', () => {
     expect(refuseAnswer(waiting(), 'r3.a', now + 1)).toEqual({
-      ...{ from: ['input_required'], round: 3 },
-      set: { updatedAt: now + 1, refused: { 'r3.a': 1 } },
+      ...{ from: ['input_required'], round: 3, updatedAt: now },
+      set: { updatedAt: now + 1, refused: withRefusal({}, 'r3.a') },
       event: { at: now + 1, what: 'refused', round: 3 },
     });
-    const three = waiting({ refused: { 'r3.a': 3, 'r3.b': 1 } });
-    expect(refuseAnswer(three, 'r3.a', now).set).toEqual({ updatedAt: now, refused: { 'r3.a': 4, 'r3.b': 1 } });
-    const five = waiting({ refused: { 'r3.a': 4 } });
-    expect(refuseAnswer(five, 'r3.a', now)).toEqual(failAsSeen(waiting(), failure('AnswerInvalid'), now));
+    const refused = (...keys: string[]) =>
+      keys.reduce((seen, key) => leftBy(seen, refuseAnswer(seen, key, now)), waiting());
+    const four = refused('r3.a', 'r3.b', 'r3.a', 'r3.a', 'r3.a');
+    expect([refusalsOf(four, 'r3.a'), refusalsOf(four, 'r3.b'), four.status]).toEqual([4, 1, 'input_required']);
+    expect(refuseAnswer(four, 'r3.a', now)).toEqual(failAsSeen(four, failure('AnswerInvalid'), now));
+  });
+
+  test('so does the 25th of a round, and their counts stay small', () => {
+    const keys = Array.from({ length: 25 }, (_, i) => `r3.${String(i).padStart(128, 'x')}`);
+    const one = keys.slice(1).reduce((seen, key) => leftBy(seen, refuseAnswer(seen, key, now)), waiting());
+    expect(one.status).toBe('input_required');
+    expect(JSON.stringify(one.refused).length).toBeLessThan(400);
+    expect(leftBy(one, refuseAnswer(one, keys[0] as string, now))).toMatchObject({ failure: 'AnswerInvalid' });
   });
 
   test('the last answer starts the next round, without the counts of refusals (C-22)', () => {

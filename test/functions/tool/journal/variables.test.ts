@@ -25,6 +25,18 @@ describe('variables lie in the entry of the next step', () => {
     });
   });
 
+  test('not in the entry of a wait: each visit of its URL reads that one', async () => {
+    const port = memoryJournal();
+    const journal = openJournal(event(onStandard), port);
+    journal.setVariable('draft', 'x'.repeat(50_000));
+    await journal.once('wait', 'approval', () => ({ kind: 'link' }));
+    expect(await port.entry(onStandard, { kind: 'wait', name: 'approval' })).not.toHaveProperty('variables');
+    await journal.once('step', 'mail', () => 1);
+    const { variables } = (await port.entry(onStandard, { kind: 'step', name: 'mail' })) ?? {};
+    expect(variables).toContain('"draft":"xxx');
+    expect(journal.requestState()).toMatchObject({ variables: { draft: expect.any(String) } });
+  });
+
   test('and come back in the order in which they were set, whatever the names of the steps', async () => {
     const table = sharedTable();
     const lost = toolOf(async (task) => {
