@@ -142,10 +142,10 @@ function askedText(asked: readonly string[]): string {
   return DIGEST + shortHash([...asked].sort().join(), MARK_LENGTH);
 }
 
-/** Whether a question has been sent on this stream. @param open the marks of all questions that are open */
-export function wasAsked({ asked }: HeldCall, mark: string, open: readonly string[]): boolean {
+/** The marks of the open questions that have been sent on this stream. @param open the marks of all open questions */
+export function sentOf({ asked }: HeldCall, open: readonly string[]): ReadonlySet<string> {
   const [digest = ''] = asked;
-  return asked.includes(mark) || (digest.startsWith(DIGEST) && digest === askedText(open));
+  return new Set(digest.startsWith(DIGEST) && digest === askedText(open) ? open : asked);
 }
 
 const NO_MORE = '_';

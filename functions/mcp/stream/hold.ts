@@ -11,7 +11,7 @@ import { elicitationComplete } from '../wire/2025-11-25.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
 import { watch } from './held.ts';
-import { askedMark, type HeldCall, sealHeld, streamName, wasAsked } from './held-call.ts';
+import { askedMark, type HeldCall, sealHeld, sentOf, streamName } from './held-call.ts';
 import { givenLink, linkMark, questionMessage, questionsFor } from './questions.ts';
 import { askedOnSessionStream, noteAsked } from './session-questions.ts';
 
@@ -81,16 +81,18 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
       if (answer) return yield await send(await answerMessage(held, answer), { answered: true });
       if (record === undefined) continue;
       const marks = open.map(({ askedAs }) => askedMark(askedAs));
+      const sent = sentOf(held, marks);
       const due = open.filter(
-        ({ askedAs }) =>
-          !wasAsked(held, askedMark(askedAs), marks) && !askedOnSessionStream(record, askedAs, notes, server),
+        ({ askedAs }) => !sent.has(askedMark(askedAs)) && !askedOnSessionStream(record, askedAs, notes, server),
       );
       const askedAs = due.map((question) => question.askedAs);
       await noteAsked(record, askedAs, notes, call, server);
+      let asked = marks.filter((mark) => sent.has(mark));
       for (const question of due) {
         const message = await questionMessage(question, record, held.delivers === 'result', call, server);
-        const sent = marks.filter((mark) => wasAsked(held, mark, marks));
-        yield await send(message, { asked: [...sent, askedMark(question.askedAs)] });
+        // In order: an event id sorts them, which then takes no time, however many there are.
+        asked = [...asked, askedMark(question.askedAs)].sort();
+        yield await send(message, { asked });
       }
       if (record.status === 'input_required') held = { ...held, closesAt: server.now() + server.manifest.inlineWindow };
     }

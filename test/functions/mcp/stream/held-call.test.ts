@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HeldCall, openHeld, sealHeld, streamName, wasAsked } from '../../../../functions/mcp/stream/held-call.ts';
+import { type HeldCall, openHeld, sealHeld, sentOf, streamName } from '../../../../functions/mcp/stream/held-call.ts';
 import type { HasPrincipal } from '../../../../functions/mcp/stream/questions.ts';
 import { sessionPartition } from '../../../../functions/tasks/ids.ts';
 import { fakeServer } from '../support/fake-server.ts';
@@ -64,7 +64,7 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
 
   test('several questions as one digest, which says when all of them were asked', async () => {
     const held = await resumed({ ...call, asked: ['abcde', 'fghij'] });
-    const asked = (open: string[]) => open.map((mark) => wasAsked(held as HeldCall, mark, open));
+    const asked = (open: string[]) => open.map((mark) => sentOf(held as HeldCall, open).has(mark));
     expect(asked(['fghij', 'abcde'])).toEqual([true, true]);
     expect(asked(['abcde'])).toEqual([false]);
     expect(asked(['abcde', 'fghij', 'klmno'])).toEqual([false, false, false]);
