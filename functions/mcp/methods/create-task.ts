@@ -6,7 +6,7 @@ import { listPartition, newHookKey, newTaskKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
-import { kindOf } from '../../tasks/questions/question.ts';
+import { undeclaredKinds } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { roundInput } from '../../tasks/round-input.ts';
@@ -99,8 +99,9 @@ function beforeStart(made: TaskRecord, tool: ToolEntry, args: string): Change | 
   }
   const open = openQuestions(made, tool);
   if (open.length === 0) return undefined;
-  const { accepts = [], createdAt } = made;
-  const kinds = open.map(([, question]) => kindOf(question)).filter((kind) => !accepts.includes(kind));
+  const { accepts, createdAt } = made;
+  const asks = open.map(([, question]) => question);
+  const kinds = undeclaredKinds(asks, accepts);
   if (kinds.length === 0) return askFirst(made, asked, args, createdAt);
   return fail(failure('InputNotSupported', { kinds }), createdAt);
 }

@@ -6,7 +6,7 @@ import { sizeOf } from '../s3/moved-input.ts';
 import { isDeeperThan, isObject } from '../shape.ts';
 import { signalKey, storedSignals } from '../waits/signals.ts';
 import { waitsOf } from '../waits/waits.ts';
-import { areQuestions, kindOf, type Questions } from './question.ts';
+import { areQuestions, type Questions, undeclaredKinds } from './question.ts';
 
 /**
  * Why a task that asks or waits cannot go on: its questions or waits are not valid, its client cannot be asked them (E-32), or the next
@@ -25,10 +25,7 @@ export function questionProblem(record: TaskRecord): Failure | undefined {
   if (!(asksNothing || areQuestions(questions)) || isDeeperThan(requestState, limits.result.depth)) {
     return failure('InputRequestInvalid');
   }
-  // Each kind once: a record keeps its failure.
-  const kinds = [...new Set(Object.values(questions).map(kindOf))].filter(
-    (kind) => record.accepts?.includes(kind) !== true,
-  );
+  const kinds = undeclaredKinds(Object.values(questions), record.accepts);
   if (kinds.length > 0) return failure('InputNotSupported', { kinds });
   return isTooLarge(record) ? failure('InputRequestTooLarge') : undefined;
 }

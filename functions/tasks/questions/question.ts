@@ -77,10 +77,7 @@ export function isQuestion(value: unknown): value is InputRequest {
 
 export type Questions = Readonly<Record<string, InputRequest>>;
 
-/**
- * Whether a tool can ask these in one round, by its names for them: a record keeps the names of refused answers, and a session
- * the names of its questions.
- */
+/** Whether a tool can ask these in one round, by its names for them: the notes of a session hold these. */
 export function areQuestions(value: unknown): value is Questions {
   const questions = isObject(value) ? Object.entries(value) : [];
   return (
@@ -103,3 +100,7 @@ export function questionsProblem(value: unknown): string | undefined {
 export function kindOf({ method, params }: InputRequest): string {
   return params?.mode === 'url' ? `${method}:url` : method;
 }
+
+/** The kinds of questions that a client did not declare (E-32), each once: a record keeps them with its failure. */
+export const undeclaredKinds = (questions: readonly InputRequest[], accepts: readonly string[] = []): string[] =>
+  [...new Set(questions.map(kindOf))].filter((kind) => !accepts.includes(kind));

@@ -57,7 +57,7 @@ export function openJournal(
   const mark = crypto.randomUUID();
   /** How many entries other runs had stored before this one. */
   let others = 0;
-  /** Bytes of all values of a task. */
+  /** Bytes of all values of a task, with the variables beside them. */
   let stored = 0;
   /** The bytes that are kept free for each entry under way. */
   const reserved = new Map<string, number>();
@@ -76,7 +76,7 @@ export function openJournal(
       const { wait, beside, inside }: StoredPass = JSON.parse(entry.value ?? '{}');
       passes.set(wait, { wait, place: Number(entry.name), beside: new Set(beside), inside });
     }
-    stored += entry.bytes ?? Buffer.byteLength(entry.value ?? '');
+    stored += (entry.bytes ?? Buffer.byteLength(entry.value ?? '')) + Buffer.byteLength(entry.variables ?? '');
   }
 
   /** What travels with questions. What a task has done once is in its journal. */

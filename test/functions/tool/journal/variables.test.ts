@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../../../functions/tasks/limits.ts';
 import { openJournal } from '../../../../functions/tool/journal/journal.ts';
 import { memoryJournal } from '../../../../functions/tool/journal/port.ts';
 import { openVariables } from '../../../../functions/tool/journal/variables.ts';
@@ -35,6 +36,14 @@ describe('variables lie in the entry of the next step', () => {
     const { variables } = (await port.entry(onStandard, { kind: 'step', name: 'mail' })) ?? {};
     expect(variables).toContain('"draft":"xxx');
     expect(journal.requestState()).toMatchObject({ variables: { draft: expect.any(String) } });
+  });
+
+  test('and count to what its task may store', async () => {
+    const port = memoryJournal();
+    const full = { kind: 'step', name: 'large', sha256: 'a'.repeat(64), bytes: limits.journal.bytes - 3_000 } as const;
+    await port.write(onStandard, { ...full, variables: JSON.stringify({ n: 'x'.repeat(2_900) }), round: 1, order: 1 });
+    const journal = openJournal(event(again), port);
+    await expect(journal.once('step', 'next', () => 1)).rejects.toThrow("Step 'next' does not fit");
   });
 
   test('and come back in the order in which they were set, whatever the names of the steps', async () => {
