@@ -36,6 +36,28 @@ test.skipIf(!hasPython)('a file in Python is the first of its task, and never on
   expect(await runPython(STORES)).toBe('9\n3\n');
 });
 
+/** A file that is copied from an object, which changes meanwhile. */
+const COPIES = `
+import mcp_files
+from botocore.exceptions import ClientError
+from unittest.mock import MagicMock
+task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000}
+mcp_files.client, mcp_files.write = MagicMock(), lambda *_, **__: print("noted")
+mcp_files.client("s3").upload_fileobj.side_effect = lambda source, *_, **__: source.read(20)
+mcp_files.client("s3").exceptions.ClientError = ClientError
+def copied():
+    yield b"0123456789"
+    raise ClientError({"Error": {"Code": "PreconditionFailed"}}, "GetObject")
+try:
+    mcp_files.file({"task": task}, "a", copied)
+except ClientError as error:
+    print(error.operation_name)
+`;
+
+test.skipIf(!hasPython)('an error of the source of a file in Python is never one of its upload', async () => {
+  expect(await runPython(COPIES)).toBe('GetObject\n');
+});
+
 /** The second round of a task that only asks. */
 const ASKS = `
 import json, mcp_journal, mcp_task

@@ -99,7 +99,8 @@ def _upload(task, label, name, body, content_type):
         )
     except s3.exceptions.ClientError as error:
         # An attempt has stored it, and its answer was lost: the key is random, and the upload has no other reason to be over.
-        if error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
+        # What its source raises may have the same code, and then it was not read to its end.
+        if not source.ended or error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
             raise
     made.update(bytes=source.bytes, sha256=source.hash.hexdigest())
     values = {"value": {"S": json.dumps({**made, "deadline": _deadline(task)}, ensure_ascii=False, separators=(",", ":"))}}
@@ -131,7 +132,7 @@ class _Measured:
     """Reads a body once, piece by piece."""
 
     def __init__(self, label, body):
-        self.label, self.hash, self.bytes, self.rest = label, hashlib.sha256(), 0, b""
+        self.label, self.hash, self.bytes, self.rest, self.ended = label, hashlib.sha256(), 0, b"", False
         if isinstance(body, (str, bytes, bytearray)):
             body = iter([body])
         elif hasattr(body, "read"):
@@ -144,6 +145,7 @@ class _Measured:
         while size < 0 or length < size:
             piece = next(self.pieces, None)
             if piece is None:
+                self.ended = True
                 break
             pieces.append(piece.encode() if isinstance(piece, str) else bytes(piece))
             length += len(pieces[-1])

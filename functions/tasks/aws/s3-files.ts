@@ -71,7 +71,8 @@ export function fileUploads(Bucket: string, options: ClientOptions): FileUploads
       try {
         await upload.done();
       } catch (error) {
-        if (signal.aborted || !STORED_BEFORE.includes((error as Error).name)) throw error;
+        // What its source throws may have the same name, and then it was not read to its end.
+        if (signal.aborted || !Body.readableEnded || !STORED_BEFORE.includes((error as Error).name)) throw error;
       } finally {
         signal.removeEventListener('abort', stop);
       }

@@ -5,9 +5,8 @@ import { fileUploads } from '../../../../functions/tasks/aws/s3-files.ts';
 import { served } from './fake-service.ts';
 
 /** The outcome of an upload to this server. */
-async function uploaded(server: Server, bytes: number): Promise<string> {
+async function uploaded(server: Server, bytes: number, body = Readable.from([Buffer.alloc(bytes)])): Promise<string> {
   const options = { requestTimeout: 5_000, attempts: 4, region: 'eu-west-1', endpoint: await served(server) };
-  const body = Readable.from([Buffer.alloc(bytes)]);
   const file = { key: 'files/x', type: 'text/plain', disposition: 'inline', body };
   return fileUploads('b', options)
     .upload(file, new AbortController().signal)
@@ -48,9 +47,9 @@ test('another conflict is an error at once', async () => {
   expect(await upload([409, 'OperationAborted'])).toEqual({ puts: 1, outcome: 'OperationAborted' });
 });
 
-test('the end of an upload in parts is not repeated after a conflict: its parts may be gone', async () => {
-  let ends = 0;
-  const server = createServer((request, response) => {
+/** An S3 that takes the parts of an upload. @param end answers its end */
+function storeOfParts(end: () => readonly [status: number, code: string]): Server {
+  return createServer((request, response) => {
     request.resume().once('end', () => {
       const { method, url = '' } = request;
       if (method === 'POST' && url.includes('uploads')) {
@@ -58,10 +57,34 @@ test('the end of an upload in parts is not repeated after a conflict: its parts 
       }
       if (method === 'PUT') return response.writeHead(200, { etag: '"e"' }).end();
       if (method === 'DELETE') return response.writeHead(204).end();
-      // A repeat would find no upload, and take that for a file that is stored.
-      const [status, code] = ++ends === 1 ? CONFLICT : [404, 'NoSuchUpload'];
+      const [status, code] = end();
       return response.writeHead(status).end(`<Error><Code>${code}</Code><Message>m</Message></Error>`);
     });
   });
+}
+
+test.each(['PreconditionFailed', 'NoSuchUpload'])('a source that throws %s has stored nothing', async (name) => {
+  for (const megabytes of [0, 12]) {
+    const source = Readable.from(
+      (function* () {
+        for (let i = 0; i < megabytes; i++) yield Buffer.alloc(1024 ** 2);
+        throw Object.assign(new Error('The copied object has changed'), { name });
+      })(),
+      { objectMode: false },
+    );
+    expect(
+      await uploaded(
+        storeOfParts(() => [500, 'InternalError']),
+        0,
+        source,
+      ),
+    ).toBe(name);
+  }
+});
+
+test('the end of an upload in parts is not repeated after a conflict: its parts may be gone', async () => {
+  let ends = 0;
+  // A repeat would find no upload, and take that for a file that is stored.
+  const server = storeOfParts(() => (++ends === 1 ? CONFLICT : [404, 'NoSuchUpload']));
   expect([await uploaded(server, 6 * 1024 ** 2), ends]).toEqual(['ConditionalRequestConflict', 1]);
 });
