@@ -4,7 +4,7 @@ import { InternalError, InvalidParams } from '../tasks/errors.ts';
 import { limits } from '../tasks/limits.ts';
 import { answerBytes } from '../tasks/questions/add-answers.ts';
 import type { TaskRecord } from '../tasks/record.ts';
-import { roundInput } from '../tasks/round-input.ts';
+import { hasRoom, roundInput } from '../tasks/round-input.ts';
 import { isLarge, moved } from '../tasks/s3/moved-input.ts';
 import type { Signal } from '../tasks/tool-contract.ts';
 import { withInputApart } from '../tasks/transitions/answers.ts';
@@ -15,7 +15,7 @@ import type { EngineContext, RunContext } from './ports.ts';
 import { storeInput, unavailable } from './read.ts';
 
 /** Bytes of the input of a round that are kept free for the waits whose time will be over. */
-const ROOM = 10_000;
+const ROOM = 8_000;
 /** After this many lost races with other writers, the caller gets an error and may try again. */
 const ATTEMPTS = 25;
 
@@ -93,8 +93,7 @@ function added(record: TaskRecord, whole: TaskRecord, name: string, stored: Stor
   const change = marked(receive(record, name, stored, now));
   const received = after(whole, receive(whole, name, stored, now));
   const input = roundInput({ ...received, round: record.round + 1 }, whole.arguments ?? '', false);
-  const room = limits.executionInput - ROOM;
-  if (answerBytes(received) > limits.answers || input === undefined || Buffer.byteLength(input) > room) {
+  if (answerBytes(received) > limits.answers || !hasRoom(input, ROOM)) {
     throw new InvalidParams('The task has no room for this: what is sent to one task is bounded');
   }
   if (!isLarge(after(record, change))) return { change };

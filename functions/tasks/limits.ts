@@ -169,7 +169,7 @@ export const limits = {
   caller: 1_024,
   /** Bytes of a progress token. It is in the record while the task works. */
   progressToken: 256,
-  /** Step Functions' hard limit on an execution's input. */
+  /** Step Functions' hard limit on an execution's input, and on what a run gives its function. */
   executionInput: 262_144,
   session: 24 * HOUR,
   /** The stream that a 2025-11-25 session opens by GET: see `functions/mcp/stream/session-stream.ts`. */

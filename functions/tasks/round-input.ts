@@ -51,3 +51,10 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
   const text = JSON.stringify(input);
   return Buffer.byteLength(text) <= limits.executionInput ? text : undefined;
 }
+
+/** Bytes that a run gives its function besides its input, such as the names of the table and the bucket. */
+const BESIDE = 2_000;
+
+/** Whether a new input is small enough for the run, too. @param free more bytes that stay free */
+export const hasRoom = (input: string | undefined, free = 0): input is string =>
+  input !== undefined && Buffer.byteLength(input) + BESIDE + free <= limits.executionInput;

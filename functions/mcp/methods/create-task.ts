@@ -9,7 +9,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import { undeclaredKinds } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { roundInput } from '../../tasks/round-input.ts';
+import { hasRoom, roundInput } from '../../tasks/round-input.ts';
 import { type Apart, apart, isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { beginning, isObject } from '../../tasks/shape.ts';
 import { askFirst, create, createRefused } from '../../tasks/transitions/begin.ts';
@@ -72,7 +72,7 @@ export async function startTask(
   const start = change === undefined ? withInput(made, args) : apart(after(made, change));
   const stored = start.record;
   const input = roundInput(made, args, start.keeps);
-  if (input === undefined) {
+  if (!hasRoom(input)) {
     throw new InvalidParams('arguments are too large once they are escaped: a task carries 256 KiB at most');
   }
   const refusal = stored.status === 'failed' ? FAILURES.InputNotSupported.message : undefined;

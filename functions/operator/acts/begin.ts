@@ -3,7 +3,7 @@ import { type FirstStart, startFirst } from '../../engine/start-round.ts';
 import { traitsOf } from '../../tasks/engines.ts';
 import { limits } from '../../tasks/limits.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
-import { roundInput } from '../../tasks/round-input.ts';
+import { hasRoom, roundInput } from '../../tasks/round-input.ts';
 import { withInput } from '../../tasks/s3/moved-input.ts';
 import type { OperatorContext } from '../context.ts';
 import { NotAllowed, OperatorError } from '../errors.ts';
@@ -21,7 +21,7 @@ export async function begin(made: TaskRecord, args: string, context: OperatorCon
 async function create(made: TaskRecord, args: string, context: OperatorContext, engine: EngineContext): Promise<Began> {
   const { record, text, keeps } = withInput(made, args);
   const input = roundInput(made, args, keeps);
-  if (input === undefined)
+  if (!hasRoom(input))
     throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
   if (text !== undefined) await engine.inputs.put(record, text);
   if (!(await engine.store.create(record))) {

@@ -111,5 +111,5 @@ function newRecord(
     now,
   );
   const events: readonly TaskEvent[] = [{ at: now, what: 'created', by: 'operator', ...factsOf(operator) }];
-  return { ...made, rerunOf: record.taskId, events };
+  return { ...made, rerunOf: record.taskId, events, ...(record.kept !== undefined && { kept: record.kept }) };
 }

@@ -3,7 +3,7 @@ import { InvalidParams } from '../errors.ts';
 import type { outstanding } from '../input.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
-import { roundInput } from '../round-input.ts';
+import { hasRoom, roundInput } from '../round-input.ts';
 import { isLarge, moved } from '../s3/moved-input.ts';
 import { answer, withInputApart } from '../transitions/answers.ts';
 import { after, type Change } from '../transitions/change.ts';
@@ -45,7 +45,7 @@ export function addAnswers(
   }
   const answered = after(whole, toAdd(whole));
   // As the round starts: if the answers lie in S3, its input has one more member.
-  if (roundInput(answered, whole.arguments ?? '', false) === undefined) {
+  if (!hasRoom(roundInput(answered, whole.arguments ?? '', false))) {
     throw new InvalidParams('The answers are too large: with arguments and request state they may take 256 KiB');
   }
   if (!isLarge(after(record, change))) return { change };

@@ -104,6 +104,18 @@ describe('a task with large answers', () => {
   });
 });
 
+test('questions go to S3 if they and what came before them are large only together', async () => {
+  const more = 'm'.repeat(700);
+  const taskId = await start('ask_twice', { more });
+  await poll(url(), taskId, asks);
+  await update(taskId, { 'r1.same': accept({ note: 'n'.repeat(100) }) });
+  const again = await poll(url(), taskId, (task) => 'r2.same' in (task.inputRequests ?? {}));
+  expect(again.inputRequests['r2.same'].params.message).toBe(`Twice? ${more}`);
+  expect(await stored(taskId)).toMatchObject({ inputRef: expect.any(String), inputResponses: {} });
+  await update(taskId, { 'r2.same': accept() });
+  expect((await poll(url(), taskId, ended)).result.structuredContent).toEqual({ last: accept() });
+});
+
 describe('large questions', () => {
   test('cost one read unit per read, from the first one on', async () => {
     const taskId = await start('ask_twice', { word: WORD });

@@ -223,12 +223,15 @@ const tools: Record<string, Tool> = {
     if (first === undefined) return { inputRequests: { first: elicit('First?'), second: elicit('Second?') } };
     return { first, second };
   },
-  ask_twice({ arguments: { text, word, fields }, inputResponses, requestState }) {
+  ask_twice({ arguments: { text, word, more, fields }, inputResponses, requestState }) {
     if (requestState === null) {
       const same = elicit(word === undefined ? 'Once?' : `Once? ${word}`, fields as object | undefined);
       return { inputRequests: { same }, requestState: 'once' };
     }
-    if (requestState === 'once') return { inputRequests: { same: elicit('Twice?') }, requestState: 'twice' };
+    if (requestState === 'once') {
+      const same = elicit(more === undefined ? 'Twice?' : `Twice? ${more}`);
+      return { inputRequests: { same }, requestState: 'twice' };
+    }
     return { last: inputResponses.same, ...(typeof text === 'string' && { bytes: text.length }) };
   },
 };
