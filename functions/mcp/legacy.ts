@@ -2,7 +2,7 @@ import { overdue } from '../tasks/deadlines.ts';
 import { InvalidParams, InvalidRequest, McpError, MethodNotFound, TaskNotFound } from '../tasks/errors.ts';
 import { failure } from '../tasks/failures.ts';
 import { listPartition, type Principal } from '../tasks/ids.ts';
-import { outstanding } from '../tasks/input.ts';
+import { outstanding, refusalsOf } from '../tasks/input.ts';
 import { limits } from '../tasks/limits.ts';
 import { logIgnored, logUnexpected } from '../tasks/log.ts';
 import type { TaskRecord } from '../tasks/record.ts';
@@ -139,7 +139,10 @@ async function accept(message: RpcResponse, sender: Sender, server: ServerContex
   }
 }
 
-/** Counts an answer that is not valid. Other answers at the same moment may come first: each of them must count. */
+/**
+ * Counts an answer that is not valid. Others at the same moment may come first, and each of them counts. The same one counts once, also
+ * if it comes again, or if the answer of its write was lost.
+ */
 async function refuse(
   first: TaskRecord,
   asked: QuestionId,
@@ -149,7 +152,9 @@ async function refuse(
   let record: TaskRecord | undefined = first;
   for (let attempt = 0; attempt < REFUSE_ATTEMPTS && record !== undefined; attempt++) {
     const key = openKey(record, asked);
-    if (key === undefined || (await server.store.apply(record, refuseAnswer(record, key, server.now())))) return;
+    if (key === undefined || refusalsOf(record, key) !== asked.refusals) return;
+    if (await server.store.apply(record, refuseAnswer(record, key, server.now()))) return;
+    await server.sleep(Math.random() * 20 * attempt);
     record = await findTask(principal, asked.taskId, server);
   }
 }

@@ -62,7 +62,7 @@ export const FAILURES = {
   ClientRefused: { code: INTERNAL, message: 'The client refused', row: '17' },
   AnswerInvalid: {
     code: INTERNAL,
-    message: `The client gave ${limits.refusals.ofQuestion} answers that are not valid to one question`,
+    message: `The client gave too many answers that are not valid: ${limits.refusals.ofQuestion} to one question, or ${limits.refusals.ofRound} in one round`,
     row: '17',
     shown: 'AnswerInvalid',
   },

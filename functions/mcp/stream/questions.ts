@@ -20,6 +20,8 @@ export interface QuestionId {
   readonly taskId: string;
   /** The hash of the question's key, by `shortHash`. */
   readonly mark: string;
+  /** How many answers to it had been refused when it was asked. */
+  readonly refusals: number;
 }
 
 export type HasPrincipal = Pick<Call, 'principal'>;
@@ -47,8 +49,8 @@ export async function openQuestionId(
   server: ServerContext,
 ): Promise<QuestionId | undefined> {
   const text = typeof id === 'string' ? await server.signer.verify(purpose(call), id) : undefined;
-  const [taskId, mark] = text?.split('.') ?? [];
-  return taskId === undefined || mark === undefined ? undefined : { taskId, mark };
+  const [taskId, mark, refusals] = text?.split('.') ?? [];
+  return taskId === undefined || mark === undefined ? undefined : { taskId, mark, refusals: Number(refusals) };
 }
 
 /** The key of the question with this id. Undefined if the question is closed. */

@@ -21,8 +21,7 @@ export async function begin(made: TaskRecord, args: string, context: OperatorCon
 async function create(made: TaskRecord, args: string, context: OperatorContext, engine: EngineContext): Promise<Began> {
   const { record, text, keeps } = withInput(made, args);
   const input = roundInput(made, args, keeps);
-  if (!hasRoom(input))
-    throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
+  if (!hasRoom(input)) throw new OperatorError('Its arguments are too large to start with: 256 KiB with their escapes');
   if (text !== undefined) await engine.inputs.put(record, text);
   if (!(await engine.store.create(record))) {
     const there = await readRecord(record, false, context);

@@ -45,7 +45,7 @@ export function storedResult(result: string): StoredResult | undefined {
   if (!isBetween(bytes, least, stored) || !isBetween(attempt, 0, MOST_ATTEMPTS)) return undefined;
   if (run !== undefined && !isRunName(run)) return undefined;
   if (where !== undefined && where !== 'outcomes') return undefined;
-  if (says !== undefined && typeof says !== 'string') return undefined;
+  if (says !== undefined && (typeof says !== 'string' || Buffer.byteLength(says) > SAYS.bytes)) return undefined;
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
   return {
     bytes,

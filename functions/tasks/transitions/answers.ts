@@ -21,20 +21,20 @@ export function withInputApart(change: Change, to: TaskRecord): Change {
 
 /**
  * An answer was not valid. The question stays open, and 2025-11-25 streams send it again. After `limits.refusals` of
- * them the task fails: otherwise it would be asked forever.
+ * them, to one question or in one round, the task fails: otherwise it would be asked forever. It counts only if nothing has changed since.
  */
 export function refuseAnswer(record: TaskRecord, key: string, now: number): Change {
   const refused = withRefusal(record, key);
   const { ofQuestion, ofRound } = limits.refusals;
   if (refusalsOf({ refused }, key) >= ofQuestion || allRefusals(refused) >= ofRound) {
-    return failAsSeen(record, failure('AnswerInvalid'), now);
+    return { ...failAsSeen(record, failure('AnswerInvalid'), now), updatedAt: record.updatedAt };
   }
   return {
     from: ['input_required'],
     round: record.round,
-    // So that no other count is lost.
+    // So that no other count is lost, also of the same millisecond.
     updatedAt: record.updatedAt,
-    set: { updatedAt: now, refused },
+    set: { updatedAt: Math.max(now, record.updatedAt + 1), refused },
     ...openEvent('refused', record, now),
   };
 }

@@ -169,3 +169,14 @@ test('waits whose time is over leave the record small, round after round: answer
   }
   expect(executions.all()).toHaveLength(10);
 });
+
+test('waits whose answers cannot be stored begin nothing: the next poll or sweep tries again', async () => {
+  const waits = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`person.${i}`, { kind: 'link', until: T0 }]));
+  const large = { ...waiting, arguments: JSON.stringify('x'.repeat(1_400)), waits: JSON.stringify(waits) };
+  const { context, stored, objects } = serverWith(large, until);
+  objects.state.down = 'SlowDown';
+  await expect(resumeRound(large, context)).rejects.toMatchObject({ data: { reason: 'Unavailable' } });
+  expect(stored()).toMatchObject({ status: 'waiting', round: 1 });
+  objects.state.down = undefined as never;
+  expect(await resumeRound(large, context)).toBe('started');
+});

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { allRefusals } from '../../../../functions/tasks/input.ts';
 import { legacyServer, sure, two, YES } from '../support/legacy-server.ts';
 import { type Message, modernCall } from '../support/posted.ts';
 
@@ -61,6 +62,24 @@ describe('an answer', () => {
     });
     expect(new Set(asked.map(({ id }) => id)).size).toBe(4);
     expect(records.get(taskId)?.status).toBe('completed');
+  });
+
+  test('that is not valid counts once, also if it comes again or its write is repeated (B-19)', async () => {
+    const { session, records, change, server } = setup();
+    const client = await session();
+    const taskId = await client.create();
+    const { apply } = server.store;
+    // The AWS client repeats a write whose answer was lost.
+    server.store.apply = async (record, written) => {
+      const first = await apply(record, written);
+      return written.set.refused === undefined ? first : apply(record, written);
+    };
+    await client.settle(taskId, ({ id }) => {
+      const same = [1, 2, 3, 4, 5].map(() => client.respond(id, result('?')));
+      void Promise.all(same).then(() => change(taskId, { status: 'cancelled' }));
+      return [];
+    });
+    expect(allRefusals(records.get(taskId)?.refused ?? {})).toBe(1);
   });
 
   test('to one of two questions leaves the other open; the tool gets both (B-19, C-22)', async () => {

@@ -30,7 +30,9 @@ describe('the id of a question (B-19)', () => {
     const second = await questionId(ann, refusedOnce(record, 'r1.a'), 'r1.a', server);
     const third = await questionId(ann, refusedOnce(refusedOnce(record, 'r1.a'), 'r1.a'), 'r1.a', server);
     expect(new Set([first, second, third]).size).toBe(3);
-    expect(await openQuestionId(ann, second, server)).toEqual(await openQuestionId(ann, first, server));
+    const opened = await openQuestionId(ann, first, server);
+    expect(opened).toMatchObject({ refusals: 0 });
+    expect(await openQuestionId(ann, second, server)).toEqual({ ...opened, refusals: 1 });
   });
 
   test('finds its question while that is open', async () => {

@@ -160,7 +160,10 @@ describe('each change, to the letter', () => {
       keys.reduce((seen, key) => leftBy(seen, refuseAnswer(seen, key, now)), waiting());
     const four = refused('r3.a', 'r3.b', 'r3.a', 'r3.a', 'r3.a');
     expect([refusalsOf(four, 'r3.a'), refusalsOf(four, 'r3.b'), four.status]).toEqual([4, 1, 'input_required']);
-    expect(refuseAnswer(four, 'r3.a', now)).toEqual(failAsSeen(four, failure('AnswerInvalid'), now));
+    const fifth = failAsSeen(four, failure('AnswerInvalid'), now);
+    expect(refuseAnswer(four, 'r3.a', now)).toEqual({ ...fifth, updatedAt: four.updatedAt });
+    // In the same millisecond, too, a write that has not seen another one loses.
+    expect(leftBy(waiting(), refuseAnswer(waiting(), 'r3.a', now)).updatedAt).toBe(now + 1);
   });
 
   test('so does the 25th of a round, and their counts stay small', () => {

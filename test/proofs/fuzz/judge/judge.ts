@@ -57,7 +57,7 @@ const FAILURES: readonly RegExp[] = [
   /^The tool needs input of a kind that the client did not declare it can give$/,
   /^No answer came before the deadline$/,
   /^The client refused [a-z]+\/[a-zA-Z]+$/,
-  /^The client gave \d+ answers that are not valid to one question$/,
+  /^The client gave too many answers that are not valid: \d+ to one question, or \d+ in one round$/,
   /^Task was cancelled$/,
   /^The task is not finished: accept text\/event-stream to wait longer$/,
   /^Too many open tasks: \d+ have not ended\./,
