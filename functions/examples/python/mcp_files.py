@@ -99,8 +99,9 @@ def _upload(task, label, name, body, content_type):
         )
     except s3.exceptions.ClientError as error:
         # An attempt has stored it, and its answer was lost: the key is random, and the upload has no other reason to be over.
-        # What its source raises may have the same code, and then it was not read to its end.
-        if not source.ended or error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
+        # Only what ends the upload: its source may raise the same, and then it was not read to its end.
+        ends = error.operation_name in ("PutObject", "CompleteMultipartUpload") and source.ended
+        if not ends or error.response["Error"]["Code"] not in ("PreconditionFailed", "NoSuchUpload"):
             raise
     made.update(bytes=source.bytes, sha256=source.hash.hexdigest())
     values = {"value": {"S": json.dumps({**made, "deadline": _deadline(task)}, ensure_ascii=False, separators=(",", ":"))}}

@@ -32,10 +32,13 @@ export interface FileReads {
 const PART = 5 * 1024 ** 2;
 
 /**
- * What S3 answers to an attempt after one that stored the file, and whose answer was lost. The key is random, and the upload has no
- * other reason to be over.
+ * What S3 answers to an attempt after one that stored the file, and whose answer was lost: the key is random, and the upload has no
+ * other reason to be over. Only to these commands: a source may throw the same, and so does the end of an upload that has failed.
  */
-const STORED_BEFORE = ['PreconditionFailed', 'NoSuchUpload'];
+const STORED_BEFORE: Readonly<Record<string, readonly string[]>> = {
+  PutObjectCommand: ['PreconditionFailed'],
+  CompleteMultipartUploadCommand: ['PreconditionFailed', 'NoSuchUpload'],
+};
 
 /** Repeats of a write that met an earlier attempt of itself, which S3 still works on. The first one waits `pause` ms, each next one twice as long. */
 const CONFLICTS = { repeats: 5, pause: 200 };
@@ -44,17 +47,19 @@ const CONFLICTS = { repeats: 5, pause: 200 };
 export function fileUploads(Bucket: string, options: ClientOptions): FileUploads {
   // S3 checks each part by a CRC32: the uploader says at its beginning that each has one.
   const client = clientOf(options, 'WHEN_SUPPORTED');
-  // The SDK does not repeat after this error. "On a 409 failure you should retry the upload" (API of S3, PutObject).
   client.middlewareStack.add(
-    (next, { commandName }) =>
+    (next, { commandName = '' }) =>
       async (args) => {
         for (let repeats = 0; ; repeats++) {
           try {
             return await next(args);
           } catch (error) {
-            // Not so for the end of an upload in parts: "you should re-initiate the multipart upload".
+            const { name } = error as Error;
+            if (STORED_BEFORE[commandName]?.includes(name)) return { response: undefined, output: { $metadata: {} } };
+            // The SDK does not repeat after this error. "On a 409 failure you should retry the upload" (API of S3, PutObject). Not so for
+            // the end of an upload in parts: "you should re-initiate the multipart upload".
             const mayRepeat = commandName === 'PutObjectCommand' && repeats < CONFLICTS.repeats;
-            if (!mayRepeat || (error as Error).name !== 'ConditionalRequestConflict') throw error;
+            if (!mayRepeat || name !== 'ConditionalRequestConflict') throw error;
             await sleep(CONFLICTS.pause * 2 ** repeats);
           }
         }
@@ -70,9 +75,6 @@ export function fileUploads(Bucket: string, options: ClientOptions): FileUploads
       signal.addEventListener('abort', stop);
       try {
         await upload.done();
-      } catch (error) {
-        // What its source throws may have the same name, and then it was not read to its end.
-        if (signal.aborted || !Body.readableEnded || !STORED_BEFORE.includes((error as Error).name)) throw error;
       } finally {
         signal.removeEventListener('abort', stop);
       }

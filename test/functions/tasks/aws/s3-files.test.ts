@@ -47,17 +47,24 @@ test('another conflict is an error at once', async () => {
   expect(await upload([409, 'OperationAborted'])).toEqual({ puts: 1, outcome: 'OperationAborted' });
 });
 
-/** An S3 that takes the parts of an upload. @param end answers its end */
-function storeOfParts(end: () => readonly [status: number, code: string]): Server {
+type Answer = readonly [status: number, code: string];
+
+/** An S3 that takes the parts of an upload. @param end answers its end @param part answers the others */
+function storeOfParts(
+  end: () => Answer,
+  part: (method: string) => Answer | 'lost' | undefined = () => undefined,
+): Server {
   return createServer((request, response) => {
     request.resume().once('end', () => {
       const { method, url = '' } = request;
       if (method === 'POST' && url.includes('uploads')) {
         return response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>');
       }
-      if (method === 'PUT') return response.writeHead(200, { etag: '"e"' }).end();
-      if (method === 'DELETE') return response.writeHead(204).end();
-      const [status, code] = end();
+      const other = part(method ?? '');
+      if (other === 'lost') return request.socket.destroy();
+      if (other === undefined && method === 'PUT') return response.writeHead(200, { etag: '"e"' }).end();
+      if (other === undefined && method === 'DELETE') return response.writeHead(204).end();
+      const [status, code] = other ?? end();
       return response.writeHead(status).end(`<Error><Code>${code}</Code><Message>m</Message></Error>`);
     });
   });
@@ -87,4 +94,25 @@ test('the end of an upload in parts is not repeated after a conflict: its parts 
   // A repeat would find no upload, and take that for a file that is stored.
   const server = storeOfParts(() => (++ends === 1 ? CONFLICT : [404, 'NoSuchUpload']));
   expect([await uploaded(server, 6 * 1024 ** 2), ends]).toEqual(['ConditionalRequestConflict', 1]);
+});
+
+test('an upload that has failed is not stored, if the answer to its end is lost, too', async () => {
+  let aborts = 0;
+  const server = storeOfParts(
+    () => [500, 'InternalError'],
+    (method) => {
+      if (method === 'PUT') return [403, 'AccessDenied'];
+      return method === 'DELETE' ? (++aborts === 1 ? 'lost' : [404, 'NoSuchUpload']) : undefined;
+    },
+  );
+  expect([await uploaded(server, 6 * 1024 ** 2), aborts]).toEqual([expect.not.stringContaining('stored'), 2]);
+});
+
+test('the end of an upload in parts whose answer was lost has stored the file', async () => {
+  let ends = 0;
+  const server = storeOfParts(
+    () => [404, 'NoSuchUpload'],
+    (method) => (method === 'POST' && ++ends === 1 ? 'lost' : undefined),
+  );
+  expect([await uploaded(server, 6 * 1024 ** 2), ends]).toEqual(['stored', 2]);
 });
