@@ -13,7 +13,7 @@ import { overHttp } from '../over-http.ts';
 import { slowCallsOf } from './calls.ts';
 import { slowSchemas } from './kind.ts';
 
-const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 75);
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 150);
 const folder = temporaryDir();
 const assembly = useAssembly('test/support/apps/slow-schema-app.ts');
 const started: Cloud[] = [];
