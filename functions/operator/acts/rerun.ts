@@ -2,6 +2,7 @@ import { traitsOf } from '../../tasks/engines.ts';
 import { newHookKey, newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
+import { isLarge } from '../../tasks/s3/moved-input.ts';
 import { create } from '../../tasks/transitions/begin.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
@@ -111,5 +112,6 @@ function newRecord(
     now,
   );
   const events: readonly TaskEvent[] = [{ at: now, what: 'created', by: 'operator', ...factsOf(operator) }];
-  return { ...made, rerunOf: record.taskId, events, ...(record.kept !== undefined && { kept: record.kept }) };
+  const kept = tool.keepArguments && !isLarge({ arguments: first.arguments }) ? { kept: first.arguments } : {};
+  return { ...made, rerunOf: record.taskId, events, ...kept };
 }

@@ -28,7 +28,8 @@ export async function withOutcomeApart(
   const { asked, result, isError = false, updatedAt = record.updatedAt } = change.set;
   if (asked !== undefined) {
     const waiting = after(record, change);
-    if (!isLarge(waiting)) return change;
+    // A signal that came meanwhile would make it due now.
+    if (!isLarge(waiting)) return { ...change, ...unanswered(record) };
     const problem = questionProblem(waiting);
     if (problem !== undefined) return failAsSeen(record, problem, updatedAt);
     const { record: slim, text } = moved(await inputs.whole(waiting));

@@ -9,6 +9,7 @@ import { inputStore } from '../../../functions/tasks/s3/input-store.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 import { after } from '../../../functions/tasks/transitions/change.ts';
 import { cancel } from '../../../functions/tasks/transitions/end.ts';
+import { receive } from '../../../functions/tasks/transitions/waits.ts';
 import { storedSignal } from '../../../functions/tasks/waits/signals.ts';
 import { memoryEngine } from '../../support/engine/memory.ts';
 
@@ -171,4 +172,19 @@ test.each([
   await storeOutcome({ ...outcome, arguments: '{}', waits: waits as never }, context);
   expect(stored()).toMatchObject({ status: 'failed', failure: 'WaitInvalid' });
   expect([stored()?.waits, objects.did]).toEqual([undefined, []]);
+});
+
+test('a signal between the read and the write makes its round due, also where nothing is large', async () => {
+  const until = T0 + 600_000;
+  let came = false;
+  const { records, context, stored } = setup({ ...working, arguments: '{}' }, () => {
+    if (came) return;
+    came = true;
+    const record = records.get('t') as TaskRecord;
+    records.set(after(record, receive(record, 'person', { round: 1, early: true, signal: { body: 1, at: T0 } }, T0)));
+  });
+  const waits = { person: { kind: 'link', until } } as const;
+  await storeOutcome({ ...outcome, text: '{"requestState":1}', waits }, context);
+  expect(stored()).toMatchObject({ status: 'waiting', signalled: ['person'] });
+  expect(stored()?.dueAt).toBeLessThan(T0 + 60_000);
 });
