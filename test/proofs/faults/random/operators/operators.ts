@@ -10,6 +10,7 @@ import { findTask } from '../../../../../functions/operator/find.ts';
 import { newTaskKey } from '../../../../../functions/tasks/ids.ts';
 import type { TaskKey } from '../../../../../functions/tasks/record.ts';
 import { create } from '../../../../../functions/tasks/transitions/begin.ts';
+import { cancels } from '../client.ts';
 import type { Life } from '../life.ts';
 import type { Storm } from '../storm.ts';
 import { answersTo } from '../tools.ts';
@@ -120,7 +121,7 @@ export function operatorsIn({ planned, lives, connect, storm, bug = (real) => re
     }
 
     function carryOut({ verb, force }: typeof act, key: TaskKey, whose: Life | undefined): Promise<Outcome> {
-      if (verb === 'cancel') return cancelTask(key, operator, context);
+      if (verb === 'cancel') return cancels.count(cancelTask(key, operator, context));
       if (verb === 'fail') return failTask(key, operator, context);
       if (verb === 'rerun') return rerunTask(key, force, operator, context);
       // Without all answers the others stay open.
