@@ -10,7 +10,7 @@ import { undeclaredKinds } from '../../tasks/questions/question.ts';
 import { isTooLarge } from '../../tasks/questions/question-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { hasRoom, roundInput } from '../../tasks/round-input.ts';
-import { type Apart, apart, isLarge, withInput, workflowKeeps } from '../../tasks/s3/moved-input.ts';
+import { type Apart, apart, withInput, withKept, workflowKeeps } from '../../tasks/s3/moved-input.ts';
 import { beginning, isObject } from '../../tasks/shape.ts';
 import { askFirst, create, createRefused } from '../../tasks/transitions/begin.ts';
 import { after, type Change } from '../../tasks/transitions/change.ts';
@@ -66,7 +66,7 @@ export async function startTask(
   args: string,
   first?: FirstAnswers,
 ): Promise<TaskRecord> {
-  const made = withKept(newRecord(call, server, tool, first), tool, args);
+  const made = withKept(newRecord(call, server, tool, first), tool.keepArguments, args);
   // One write with the questions: a crash between two would leave a task that could start without its answers.
   const change = beforeStart(made, tool, args);
   const start = change === undefined ? withInput(made, args) : apart(after(made, change));
@@ -108,10 +108,6 @@ function beforeStart(made: TaskRecord, tool: ToolEntry, args: string): Change | 
 
 const openQuestions = ({ inputResponses: given = {} }: TaskRecord, { askFirst: questions = {} }: ToolEntry) =>
   Object.entries(questions).filter(([name]) => !Object.hasOwn(given, wireKey(0, name)));
-
-/** Small arguments stay in the record past its end, if the tool says so: see `keepArguments`. */
-const withKept = (record: TaskRecord, tool: ToolEntry, args: string): TaskRecord =>
-  tool.keepArguments && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
 
 /** Throws the error of a task that does not run. */
 async function startRound(record: TaskRecord, input: string, server: ServerContext): Promise<void> {

@@ -2,7 +2,7 @@ import { traitsOf } from '../../tasks/engines.ts';
 import { newHookKey, newKeyBeside, rerunKey } from '../../tasks/ids.ts';
 import { wireKey } from '../../tasks/input.ts';
 import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
-import { isLarge } from '../../tasks/s3/moved-input.ts';
+import { withKept } from '../../tasks/s3/moved-input.ts';
 import { create } from '../../tasks/transitions/begin.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
@@ -112,6 +112,5 @@ function newRecord(
     now,
   );
   const events: readonly TaskEvent[] = [{ at: now, what: 'created', by: 'operator', ...factsOf(operator) }];
-  const kept = tool.keepArguments && !isLarge({ arguments: first.arguments }) ? { kept: first.arguments } : {};
-  return { ...made, rerunOf: record.taskId, events, ...kept };
+  return withKept({ ...made, rerunOf: record.taskId, events }, tool.keepArguments, first.arguments);
 }

@@ -15,6 +15,10 @@ export function isLarge(record: Input & Pick<TaskRecord, 'waits' | 'caller'>): b
   return Buffer.byteLength([args, asked, waits, caller, ...answers].join('')) > limits.inlineInput;
 }
 
+/** A new record with its arguments, which stay past its end if they are small and its tool says so: see `keepArguments`. */
+export const withKept = (record: TaskRecord, keeps: boolean | undefined, args: string): TaskRecord =>
+  keeps && !isLarge({ arguments: args }) ? { ...record, kept: args } : record;
+
 /** A whole record with a reference in place of its input, and the text that it refers to. */
 export function moved(whole: TaskRecord): { readonly record: TaskRecord; readonly text: string } {
   const { arguments: args, asked, inputResponses, ...rest } = whole;
