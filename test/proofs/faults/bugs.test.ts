@@ -60,8 +60,8 @@ describe('a bug is found by random faults', () => {
   test('the bugs of operators, which are planted all at once', async () => {
     const missing = new Map(Object.entries(operatorBugs));
     const bug: Bug = (real) => Object.values(operatorBugs).reduce((context, { operators }) => operators(context), real);
-    // The first three find all of them most often, and some in each try.
-    const seeds = [13, 6, 10, 13, 6, 10, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)];
+    // The first two find all of them most often, and most of them in each try.
+    const seeds = [13, 4, 1, 14, 13, 4, ...Array.from({ length: FIRST_SEEDS }, (_, index) => index + 1)];
     for await (const { violations } of runSchedules(app, seeds, { bug })) {
       for (const [name, { kind, says }] of missing) {
         if (violations.some((one) => one.kind === kind && says.test(one.what))) missing.delete(name);
