@@ -5,7 +5,7 @@ import { measureLoad, measureStart } from './cloud/measure.ts';
 const assembly = useAssembly('test/bench/cloud/app.ts');
 
 test('each row has as many tasks as their times per second say, and no time of nothing', async () => {
-  const rows = await measureLoad({ assembly, callers: [1, 4], forMs: 500 });
+  const rows = await measureLoad({ assembly, callers: [1, 4], forMs: 500, warmTasks: 4 });
   expect(rows.map(({ callers, durable }) => [callers, durable])).toEqual([
     [1, true],
     [4, true],

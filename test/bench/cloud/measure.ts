@@ -46,12 +46,13 @@ export interface LoadOptions {
   readonly forMs?: number;
   /** Whether the data is kept on disk, in a temporary folder. @default true */
   readonly durable?: boolean;
+  /** How many tasks run before the first measurement: then all workers run, and the code is compiled. @default 500 */
+  readonly warmTasks?: number;
   /** @default none */
   readonly execArgv?: readonly string[];
 }
 
-/** Before the first measurement: all workers run then, and the code is compiled. */
-const WARM_TASKS = 500;
+/** Callers of the tasks before the first measurement. */
 const WARM_CALLERS = 64;
 
 /** The arm of the embedded cloud in `npm run bench`. In less than two minutes. */
@@ -69,11 +70,11 @@ export async function measureCloud(): Promise<{ readonly loads: readonly LoadRow
 
 /** In half a minute, by default: a separate cloud that serves one number of callers after the other. */
 export async function measureLoad(options: LoadOptions): Promise<LoadRow[]> {
-  const { assembly, callers = [1, 4, 16, 64], forMs = 5_000, durable = true, execArgv } = options;
+  const { assembly, callers = [1, 4, 16, 64], forMs = 5_000, durable = true, warmTasks = 500, execArgv } = options;
   const folder = durable ? mkdtempSync(join(tmpdir(), 'mcp-bench-cloud-')) : undefined;
   const cloud = await startProcess(assembly, folder, execArgv);
   try {
-    await run(cloud.url, WARM_CALLERS, (done) => done < WARM_TASKS);
+    await run(cloud.url, WARM_CALLERS, (done) => done < warmTasks);
     const rows: LoadRow[] = [];
     for (const count of callers) {
       const before = await cloud.used();

@@ -14,6 +14,7 @@ export const environment = (cloud: Cloud, accessKey = 'administrator'): Record<s
   AWS_ACCESS_KEY_ID: accessKey,
   AWS_SECRET_ACCESS_KEY: 'test',
   PATH: process.env.PATH ?? '',
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
 });
 
 export interface Answered {
