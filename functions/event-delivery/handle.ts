@@ -6,6 +6,8 @@ import { type DeliveryContext, deliver } from './deliver.ts';
 export type QueueName = 'deliveries' | 'newEvents';
 
 export interface QueueContext extends DeliveryContext {
+  /** Measures a message that could not be handled. @param age in ms */
+  readonly measureFailure: (queue: QueueName, age: number) => void;
   /** Notes new events of a log for the subscriptions that they fit. Rejects: the message has to come again. */
   readonly fanOut: (message: NewEvents) => Promise<void>;
   /** Hides a message of its queue, and so all later ones of its group. @param seconds a whole number, up to 12 hours */
@@ -36,21 +38,24 @@ async function isDone({ body, receiptHandle, attributes }: SQSRecord, context: Q
   }
   let seconds: number;
   const isNews = !('eventId' in message);
+  const queue: QueueName = isNews ? 'newEvents' : 'deliveries';
+  const sentAt = Number(attributes.SentTimestamp);
   try {
     if (isNews) {
       await context.fanOut(message);
       return true;
     }
-    const verdict = await deliver(message, Number(attributes.SentTimestamp), context);
+    const verdict = await deliver(message, sentAt, context);
     if (verdict === 'done') return true;
     seconds = Math.ceil(verdict.again / 1_000);
   } catch (error) {
     logEvent('delivery_failed', errorFacts(error));
+    context.measureFailure(queue, context.now() - sentAt);
     seconds = Math.min(LONGEST, 2 ** Number(attributes.ApproximateReceiveCount));
   }
   // If SQS refuses, the message comes back when the visibility timeout of the queue is over.
   await context
-    .hide(isNews ? 'newEvents' : 'deliveries', receiptHandle, seconds)
+    .hide(queue, receiptHandle, seconds)
     .catch((error: unknown) => logEvent('delivery_failed', errorFacts(error)));
   return false;
 }

@@ -8,7 +8,7 @@ import type { HideMessage, SendFifo } from '../tasks/aws/sqs.ts';
 import { print } from '../tasks/log.ts';
 import { eventItems } from '../tasks/table/events/items.ts';
 import { handleMessages, type QueueContext, type QueueName } from './handle.ts';
-import { logAttempt, measureLines } from './metrics.ts';
+import { failureLines, logAttempt, measureLines } from './metrics.ts';
 
 /** However busy the owner is, an event is sent after this time, in ms. */
 const MOST_HELD = 5 * 60_000;
@@ -49,6 +49,7 @@ function createContext(env: NodeJS.ProcessEnv): QueueContext {
       logAttempt(attempt);
       print(measureLines(attempt, server, Date.now()));
     },
+    measureFailure: (queue, age) => print(failureLines(queue, age, server, Date.now())),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, MathExpression, Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type IFunction, RecursiveLoop } from 'aws-cdk-lib/aws-lambda';
@@ -7,6 +7,7 @@ import { DeduplicationScope, FifoThroughputLimit, type IQueue, Queue, QueueEncry
 import { Construct } from 'constructs';
 import { EVENTS_PARTITION } from '../../functions/tasks/attributes.ts';
 import { limits } from '../../functions/tasks/limits.ts';
+import { NAMESPACE } from '../../functions/tasks/log.ts';
 import { BundledCode, bundle } from '../bundles.ts';
 import { acknowledgeDeliveries } from '../nag.ts';
 import { allow, serverFunction } from '../server-function.ts';
@@ -111,35 +112,50 @@ export class Events extends Construct {
     receives('Deliveries', queue, 4 * limits.mcpEvents.subscriptions);
     // A message works for 10 s at most, mostly for some ms, and an owner has one at a time.
     receives('News', newEvents, limits.mcpEvents.subscriptions);
+    const alarm = (name: string, from: IQueue, metricName: string, alarmDescription: string) =>
+      new Alarm(this, name, {
+        alarmDescription,
+        metric: waitingTime(from, new Metric({ ...FAILS, metricName, dimensionsMap: { Server: serverName } })),
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        threshold: Duration.hours(1).toMilliseconds(),
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
     this.alarms = [
-      this.#alarm(
+      alarm(
         'Undelivered',
         queue,
+        'TimeDeliveryFails',
         'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks subscriptions, and docs/events.md',
       ),
-      this.#alarm(
+      alarm(
         'Unlogged',
         newEvents,
+        'TimeLoggingFails',
         'New events of an owner have not come into its log for an hour. Next: npx mcp-task-server tasks logs --part deliveries',
       ),
     ];
-  }
-
-  #alarm(name: string, queue: IQueue, alarmDescription: string): Alarm {
-    return new Alarm(this, name, {
-      alarmDescription,
-      metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: Duration.minutes(5) }),
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      threshold: Duration.hours(1).toSeconds(),
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
   }
 
   /** Lets a function queue deliveries. */
   allowSender(sender: IFunction): void {
     allow(sender, ['sqs:SendMessage'], this.queue.queueArn);
   }
+}
+
+/** Attempts are at most 15 minutes apart, so each period has one. */
+const FAILS = { namespace: NAMESPACE, statistic: Stats.MAXIMUM, period: Duration.minutes(20) };
+
+/**
+ * For how long a message of a queue waits, in ms. SQS leaves out what was received more than three times and not deleted
+ * (docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html): of these messages the
+ * function publishes the time. It cannot do so for what it was never invoked with.
+ */
+function waitingTime(queue: IQueue, fails: Metric): MathExpression {
+  const { statistic, period } = FAILS;
+  const age = queue.metricApproximateAgeOfOldestMessage({ statistic, period });
+  const expression = 'MAX([FILL(fails, 0), FILL(age, 0) * 1000])';
+  return new MathExpression({ expression, usingMetrics: { fails, age }, period });
 }
 
 /** Allows actions of DynamoDB on the items of events only. @param partition of the items, from its beginning on */

@@ -46,6 +46,24 @@ test('events add two queues, their function and alarms, and without them nothing
   ]);
 });
 
+test.each([
+  ['ServerEventsUndelivered', 'TimeDeliveryFails'],
+  ['ServerEventsUnlogged', 'TimeLoggingFails'],
+])('%s counts messages that SQS leaves out of their age, as they come again and again', (id, name) => {
+  const [, text = '{}'] = [...resourcesOf(true)].find(([found]) => found.startsWith(id)) ?? [];
+  const { Metrics, Threshold } = JSON.parse(text).Properties;
+  expect(Threshold).toBe(3_600_000);
+  const facts = Metrics.map(({ Expression, MetricStat }: { Expression?: string; MetricStat?: { Metric: object } }) =>
+    Expression === undefined ? MetricStat?.Metric : { Expression },
+  );
+  const age = { Namespace: 'AWS/SQS', MetricName: 'ApproximateAgeOfOldestMessage' };
+  expect(facts).toMatchObject([
+    { Expression: 'MAX([FILL(fails, 0), FILL(age, 0) * 1000])' },
+    { Namespace: 'McpTaskServer', MetricName: name, Dimensions: [{ Name: 'Server' }] },
+    { ...age, Dimensions: [{ Name: 'QueueName' }] },
+  ]);
+});
+
 test('the function that posts may send to the queue that invokes it, again and again', () => {
   const functions = [...resourcesOf(true)].filter(([, text]) => text.includes('"RecursiveLoop":"Allow"'));
   expect(plain(functions.map(([id]) => id))).toEqual(['ServerEventsFunction']);

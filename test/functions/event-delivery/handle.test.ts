@@ -93,15 +93,26 @@ test('a message about new events goes to the fan-out, and comes back if that fai
 });
 
 test('a message that cannot be handled comes back sooner than its visibility timeout', async () => {
-  const { receive, hidden, state } = createDelivery({
+  const { receive, hidden, state, failures } = createDelivery({
     ...unheld,
     fanOut: () => Promise.reject(new Error('throttled')),
   });
   for (const receives of [1, 2, 6, 7, 8, 1_000]) {
     state.receives = receives;
+    state.now += MINUTE;
     expect(await receive({ ownerKey: 'owner#ann' })).toEqual([false]);
   }
   expect(hidden).toEqual([2, 4, 64, 128, 128, 128]);
+  // SQS does not say how old it is.
+  expect(failures).toEqual([1, 2, 3, 4, 5, 6].map((minutes) => ['newEvents', minutes * MINUTE]));
+});
+
+test('a delivery whose subscription cannot be read is measured like one that fails', async () => {
+  const { context, state, failures, attempts, receive } = createDelivery(unheld);
+  context.store.subscription = () => Promise.reject(new Error('throttled'));
+  state.now += 2 * MINUTE;
+  expect(await receive()).toEqual([false]);
+  expect([failures, attempts]).toEqual([[['deliveries', 2 * MINUTE]], []]);
 });
 
 test('nothing is sent for a subscription that has ended, nor at or after its refreshBefore', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
-import { logAttempt, measureLines } from '../../../functions/event-delivery/metrics.ts';
+import { failureLines, logAttempt, measureLines } from '../../../functions/event-delivery/metrics.ts';
 import { message, T0 } from './support.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -22,6 +22,15 @@ test.each<[Attempt, object]>([
   const { _aws, ...members } = JSON.parse(line);
   expect(members).toEqual({ Server: 'S', ...metrics });
   expect(_aws.CloudWatchMetrics[0].Dimensions).toEqual([['Server']]);
+});
+
+test.each([
+  ['deliveries', { TimeDeliveryFails: 5 }],
+  ['newEvents', { TimeLoggingFails: 5 }],
+] as const)('the metric of a message of %s that could not be handled', (queue, metrics) => {
+  const { _aws, ...members } = JSON.parse(failureLines(queue, 5, 'S', T0)[0] ?? '');
+  expect(members).toEqual({ Server: 'S', ...metrics });
+  expect(_aws.CloudWatchMetrics[0].Metrics[0].Unit).toBe('Milliseconds');
 });
 
 test('the line of an attempt names subscription, event and reason', () => {

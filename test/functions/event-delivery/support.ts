@@ -1,6 +1,6 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { Attempt } from '../../../functions/event-delivery/deliver.ts';
-import { handleMessages, type QueueContext } from '../../../functions/event-delivery/handle.ts';
+import { handleMessages, type QueueContext, type QueueName } from '../../../functions/event-delivery/handle.ts';
 import type { DeliveryError, NewEvents, Occurrence, Subscription } from '../../../functions/events/ports.ts';
 import type { Answer, SignedPost } from '../../../functions/events/post/post.ts';
 
@@ -33,6 +33,7 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
   const posts: SignedPost[] = [];
   const hidden: number[] = [];
   const attempts: Attempt[] = [];
+  const failures: (readonly [queue: QueueName, age: number])[] = [];
   const written: (readonly [what: 'delivered' | 'given up' | DeliveryError, at: string | number])[] = [];
   const fannedOut: NewEvents[] = [];
   const context: QueueContext = {
@@ -53,10 +54,11 @@ export function createDelivery(replaced: Partial<QueueContext> = {}) {
     hold: { quiet: 90 * SECOND, most: 5 * MINUTE },
     now: () => state.now,
     measure: (attempt) => void attempts.push(attempt),
+    measureFailure: (queue, age) => void failures.push([queue, age]),
     ...replaced,
   };
   return {
-    ...{ state, posts, hidden, attempts, written, fannedOut, context },
+    ...{ state, posts, hidden, attempts, failures, written, fannedOut, context },
     /** Whether each message is done. */
     async receive(...bodies: readonly unknown[]) {
       const messages = bodies.length === 0 ? [message(1)] : bodies;

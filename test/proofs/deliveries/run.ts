@@ -177,7 +177,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Outcome> {
   };
 
   const outside: QueueContext = {
-    ...{ post, hold: HOLD, now: time.now, measure: () => {} },
+    ...{ post, hold: HOLD, now: time.now, measure: () => {}, measureFailure: () => {} },
     fanOut: fanOut({ items, send, sendNews: send, now: time.now, kept: 30 * DAY, pause }),
     store: {
       ...store,
