@@ -12,7 +12,6 @@ import type { Construct } from 'constructs';
 import type { Engine } from '../functions/tasks/engines.ts';
 import { mcpApi, SIGNALS, STAGE_URL } from './api/rest-api.ts';
 import type { Auth } from './auth/auth.ts';
-import { Authorizer } from './auth/authorizer.ts';
 import { BundledCode, bundleEndpoint, bundleReconciler, bundleSignals } from './bundles.ts';
 import { Endpoint } from './endpoint.ts';
 import { type Events, eventsOf } from './events/events.ts';
@@ -116,6 +115,7 @@ export class McpTaskServer extends ServerMetrics {
       storage,
     });
     const { api, url, openFiles } = mcpApi(this, {
+      serverName,
       handler: this.endpoint,
       signals: signals.function,
       timeout,
@@ -175,15 +175,14 @@ export class McpTaskServer extends ServerMetrics {
       express: workflow('Express', 'express'),
       machine: workflow('Machine', 'machine'),
     };
-    const authorizer = this.node.tryFindChild('Authorizer');
     const aws = awsMetrics({
       api: this.api,
       endpoint: this.endpoint,
-      authorizer: authorizer instanceof Authorizer ? authorizer.function : undefined,
       deadLetters: [this.reconciler.deadLetters, this.taskEvents.deadLetters],
     });
-    this.#alarms = new ServerAlarms(this, props.alarms ?? {}, aws);
-    if (props.dashboard === true) serverDashboard(this, aws);
+    const hasAuthorizer = auth.kind === 'oauth';
+    this.#alarms = new ServerAlarms(this, props.alarms ?? {}, aws, hasAuthorizer);
+    if (props.dashboard === true) serverDashboard(this, aws, hasAuthorizer);
     this.#tools = new ToolRegistry(this, {
       published: { server: serverName, hasMetrics: metricsByTool },
       auth,

@@ -19,7 +19,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
  * Identifies the caller by the access token (G-02, G-03), and checks the scopes of the token (G-09). The template shapes
- * both refusals: `Unauthorized` thrown here becomes the 401, a Deny becomes the 403.
+ * both refusals: {@link Unauthorized} becomes the 401, a Deny becomes the 403.
  *
  * A 2026-07-28 call names its tool in the headers. They may be wrong: the endpoint compares them with the body. API
  * Gateway caches answers only if no tool has scopes, so the headers may decide.
@@ -32,13 +32,13 @@ export async function authorize(
   // Two headers could name two callers.
   if (sent === undefined || more.length > 0 || !/^Bearer\b/i.test(sent)) {
     audit('denied', { reason: 'no_token' });
-    throw new Error(UNAUTHORIZED);
+    throw new Unauthorized();
   }
   const token = BEARER.exec(sent.trim())?.[1];
   const caller = token === undefined ? 'invalid' : await verify(token);
   if (typeof caller === 'string') {
     audit('denied', { reason: caller === 'invalid' ? 'invalid_token' : 'unknown_token' });
-    throw new Error(UNAUTHORIZED);
+    throw new Unauthorized();
   }
   const { owner, scopes: granted } = caller;
   const text = callerText(caller.caller, (names) => logEvent('caller_cut', { names: names.join(' ') }));
@@ -56,8 +56,12 @@ export async function authorize(
   };
 }
 
-/** The word that API Gateway turns into a 401, which it does not cache. */
-const UNAUTHORIZED = 'Unauthorized';
+/** Its message is the word that API Gateway turns into a 401, which it does not cache. */
+export class Unauthorized extends Error {
+  constructor() {
+    super('Unauthorized');
+  }
+}
 
 /** The tool in the headers of a 2026-07-28 call and its scopes, if it has some. */
 function scopedCall(event: APIGatewayRequestAuthorizerEvent, toolScopes: AuthorizerContext['toolScopes']) {

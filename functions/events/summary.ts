@@ -1,3 +1,4 @@
+import { withFileNames } from '../tasks/files/file.ts';
 import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { firstText, storedResult } from '../tasks/results/result-ref.ts';
@@ -32,10 +33,12 @@ function firstQuestion(requests: unknown): unknown {
   return messages.find((message) => typeof message === 'string');
 }
 
-/** A text as one line. A character of several bytes is cut as a whole. */
+/** A text as one line, with names of files in place of their URLs, which end with the day. A character of several bytes is cut as a whole. */
 function lineOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = withFileNames(text)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
   const bytes = Buffer.from(line);
   const most = limits.mcpEvents.summary;
   if (bytes.length <= most) return bytes.toString() || undefined;

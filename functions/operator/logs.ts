@@ -19,15 +19,17 @@ export interface FoundLogs {
   readonly hidden: readonly string[];
 }
 
-/** Lines of one log group, and pages that are read of it. */
-const LINES = 1_000;
-const PAGES = 10;
+/** A search in one log group goes on for so many lines, and so long, in ms. A page of AWS may have no line, and more behind it. */
+const LINES = 10_000;
+const SEARCHES = 20_000;
+/** AWS reads newer lines first from this time on only, in ms (API reference of FilterLogEvents, startFromHead). */
+const NEWEST_FIRST = Date.UTC(2024, 0);
 /** The endpoint writes a line before the task has its time. In ms. */
 const BEFORE = 5_000;
 
 /**
  * The log lines that name a task: the server's, which hold nothing that a client or a tool wrote, and with `payload` the
- * tool's. Or all lines of one part of the server, from a time on. Throws OperatorError.
+ * tool's. Or the latest lines of one part of the server, from a time on. Throws OperatorError.
  */
 export async function logsOf(
   key: TaskKey | undefined,
@@ -47,11 +49,16 @@ export async function logsOf(
   if (runs !== undefined && payload) groups.push(['runs', runs]);
   else if (runs !== undefined) hidden.push(`the lines of its runs (log group ${runs}): --payload shows them`);
   const startTime = from ?? (record?.createdAt ?? 0) - BEFORE;
+  const search = record
+    ? { startTime, filterPattern: `"${record.taskId}"` }
+    : { startTime: Math.max(startTime, NEWEST_FIRST), startFromHead: false };
   const found = await Promise.all(
     groups.map(async ([source, logGroupName]) => {
-      const pattern = record && { filterPattern: `"${record.taskId}"` };
       try {
-        return await linesOf({ logGroupName, startTime, ...pattern }, source, context);
+        const { lines, isWhole } = await linesOf({ logGroupName, ...search }, source, context);
+        if (!isWhole)
+          hidden.push(`${record ? 'later' : 'earlier'} lines of ${source}: a search ends after 10,000 lines or 20 s`);
+        return lines;
       } catch (error) {
         if (!isDenied(error)) throw error;
         hidden.push(`the lines of ${source}: your credentials may not read them`);
@@ -62,21 +69,18 @@ export async function logsOf(
   return { lines: found.flat().toSorted((a, b) => a.at - b.at), hidden };
 }
 
-async function linesOf(
-  query: FilterLogEventsCommandInput,
-  source: string,
-  { logs }: OperatorContext,
-): Promise<LogLine[]> {
+/** The lines, in the order of their times, and whether these are all. */
+async function linesOf(query: FilterLogEventsCommandInput, source: string, { logs, now }: OperatorContext) {
   const lines: LogLine[] = [];
+  const end = now() + SEARCHES;
   let nextToken: string | undefined;
-  for (let page = 0; page < PAGES; page++) {
-    const found = await logs.send(new FilterLogEventsCommand({ ...query, limit: LINES, nextToken }));
+  do {
+    const found = await logs.send(new FilterLogEventsCommand({ ...query, nextToken }));
     for (const { timestamp = 0, message = '' } of found.events ?? []) {
       // Those that CloudWatch makes metrics of.
       if (!message.startsWith('{"_aws":')) lines.push({ at: timestamp, source, line: message.trimEnd() });
     }
     nextToken = found.nextToken;
-    if (nextToken === undefined) break;
-  }
-  return lines;
+  } while (nextToken !== undefined && lines.length < LINES && now() < end);
+  return { lines: query.startFromHead === false ? lines.reverse() : lines, isWhole: nextToken === undefined };
 }

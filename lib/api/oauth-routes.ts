@@ -9,6 +9,7 @@ import type { StorageProps } from '../storage/log-group.ts';
 import { ANSWER_HEADERS, rpcTemplate } from './gateway-responses.ts';
 
 export interface OAuthRoutesProps {
+  readonly serverName: string;
   readonly api: RestApi;
   readonly auth: OAuth;
   /** The part of the URL before `/mcp`. */
@@ -24,9 +25,9 @@ const MAX_SCOPES = 2_048;
 
 /** Adds the refusals and the metadata of OAuth to the API. Returns the authorizer of `/mcp`. */
 export function oauthRoutes(scope: Construct, props: OAuthRoutesProps): IAuthorizer {
-  const { auth, tools, storage } = props;
+  const { serverName, auth, tools, storage } = props;
   const code = new BundledCode((use) => bundleAuthorizer(tools(), auth, use));
-  const authorizer = new Authorizer(scope, 'Authorizer', { auth, code, tools, storage });
+  const authorizer = new Authorizer(scope, 'Authorizer', { serverName, auth, code, tools, storage });
   addRefusals(props);
   addMetadata(scope, props);
   return authorizer.ofRequests;

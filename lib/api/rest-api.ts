@@ -23,6 +23,8 @@ import { oauthRoutes } from './oauth-routes.ts';
 import { webAcl } from './web-acl.ts';
 
 export interface McpApiProps {
+  /** The name of the server. */
+  readonly serverName: string;
   readonly handler: IFunction;
   /** Gets the signals for links and webhooks. */
   readonly signals: IFunction;
@@ -65,7 +67,7 @@ const OPEN_RATE = { rateLimit: 200, burstLimit: 400 };
  * an edge API, cuts an idle stream after 30 s.
  */
 export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
-  const { handler, signals, timeout, auth, publicUrl, tools, operation } = props;
+  const { serverName, handler, signals, timeout, auth, publicUrl, tools, operation } = props;
   const { domain, waf, throttling } = operation;
   const { rateLimit = 1_000, burstLimit = 2_000 } = throttling ?? {};
   if (!(rateLimit > 0 && Number.isInteger(burstLimit) && burstLimit > 0)) {
@@ -76,6 +78,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
     throttlingBurstLimit: Math.min(burstLimit, OPEN_RATE.burstLimit),
   };
   const api = new RestApi(scope, 'Api', {
+    // CloudWatch knows an API by its name: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
+    restApiName: serverName,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: false,
     deployOptions: {
@@ -103,7 +107,8 @@ export function mcpApi(scope: Construct, props: McpApiProps): McpApi {
   const parts = { '{api}': api.restApiId, '{region}': region, '{suffix}': urlSuffix };
   const url = publicUrl ?? Object.entries(parts).reduce((text, [name, is]) => text.replace(name, is), STAGE_URL);
   const authorized = (): MethodOptions => {
-    if (auth.kind === 'oauth') return { authorizer: oauthRoutes(scope, { api, auth, url, tools, storage: operation }) };
+    if (auth.kind === 'oauth')
+      return { authorizer: oauthRoutes(scope, { serverName, api, auth, url, tools, storage: operation }) };
     return auth.kind === 'iam' ? { authorizationType: AuthorizationType.IAM } : {};
   };
   const options = authorized();

@@ -4,7 +4,8 @@ import type { Construct } from 'constructs';
 
 /**
  * Groups of rules that AWS maintains, and which of their rules only count: rules about bodies, where people and models
- * write code, paths and addresses, up to a megabyte, and the rule about clients without a name.
+ * write code, paths and addresses, up to a megabyte; the rule about clients without a name; and the rule about extensions:
+ * a tool may name a file `train.log`.
  */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   AWSManagedRulesAmazonIpReputationList: [],
@@ -16,6 +17,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'GenericRFI_BODY',
     'CrossSiteScripting_BODY',
     'NoUserAgent_HEADER',
+    'RestrictedExtensions_URIPATH',
   ],
 };
 

@@ -8,6 +8,8 @@ import type { StorageProps } from '../storage/log-group.ts';
 import type { OAuth } from './auth.ts';
 
 export interface AuthorizerProps {
+  /** The name of the server: a dimension of the metrics. */
+  readonly serverName: string;
   readonly auth: OAuth;
   readonly code: Code;
   /** Every tool, once all are registered. */
@@ -27,7 +29,7 @@ export class Authorizer extends Construct {
   /** The authorizer of the methods of `/mcp`. */
   readonly ofRequests: RequestAuthorizer;
 
-  constructor(scope: Construct, id: string, { auth, code, tools, storage }: AuthorizerProps) {
+  constructor(scope: Construct, id: string, { serverName, auth, code, tools, storage }: AuthorizerProps) {
     super(scope, id);
     const options = {
       description: 'Checks the access tokens of MCP clients',
@@ -35,6 +37,7 @@ export class Authorizer extends Construct {
       memorySize: 512,
       timeout: Duration.seconds(10),
       environment: {
+        SERVER_NAME: serverName,
         ISSUER: auth.issuer,
         AUDIENCE: auth.audience.join(' '),
         ...(auth.jwksUri !== undefined && { JWKS_URI: auth.jwksUri }),

@@ -31,7 +31,7 @@ export interface AlarmThresholds {
   readonly throttledTools?: number;
   /** Answers of the API with a status of 500 or more. @default no alarm @example 5 */
   readonly serverErrors?: number;
-  /** Failures of the authorizer: no caller gets in. With `oauth` only. @default no alarm @example 1 */
+  /** Requests whose token could not be checked, for example as its issuer is away. With `oauth` only. @default no alarm @example 1 */
   readonly authorizerErrors?: number;
 }
 
@@ -46,7 +46,7 @@ export class ServerAlarms extends Construct {
   readonly #toolFunctions: IFunction[] = [];
 
   /** Makes itself directly in `server`. */
-  constructor(server: ServerMetrics, thresholds: AlarmThresholds, aws: AwsMetrics) {
+  constructor(server: ServerMetrics, thresholds: AlarmThresholds, aws: AwsMetrics, hasAuthorizer: boolean) {
     super(server, 'Alarms');
     const { stackName } = Stack.of(this);
     const next = (command: string) => `Next: npx mcp-task-server tasks ${command} --stack ${stackName}`;
@@ -72,8 +72,8 @@ export class ServerAlarms extends Construct {
       [
         'AuthorizerErrors',
         authorizerErrors,
-        aws.authorizerErrors,
-        'No caller gets in. Next: look for unexpected_error in the log of the authorizer',
+        hasAuthorizer ? server.metricAuthorizerErrors() : undefined,
+        'Tokens cannot be checked. Next: look for unexpected_error in the log of the authorizer',
       ],
     ];
     this.alarms = rows.flatMap(([name, threshold, metric, description]) => {

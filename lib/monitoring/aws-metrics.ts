@@ -8,7 +8,6 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 export interface Watched {
   readonly api: RestApi;
   readonly endpoint: IFunction;
-  readonly authorizer: IFunction | undefined;
   readonly deadLetters: readonly IQueue[];
 }
 
@@ -18,10 +17,9 @@ const period = Duration.minutes(5);
 export const throttlesOf = (handler: IFunction): Metric => handler.metricThrottles({ statistic: Stats.SUM, period });
 
 /** The metrics of AWS, over five minutes. */
-export const awsMetrics = ({ api, endpoint, authorizer, deadLetters }: Watched) => ({
+export const awsMetrics = ({ api, endpoint, deadLetters }: Watched) => ({
   throttled: throttlesOf(endpoint),
   serverErrors: api.metricServerError({ statistic: Stats.SUM, period }),
-  authorizerErrors: authorizer?.metricErrors({ statistic: Stats.SUM, period }),
   deadLetters: deadLetters.map((queue) =>
     queue.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period }),
   ),

@@ -4,7 +4,7 @@ import type { AwsMetrics } from './aws-metrics.ts';
 import type { ServerMetrics } from './server-metrics.ts';
 
 /** Makes a CloudWatch dashboard with the metrics of a server. It costs $3 a month if the account has three others. */
-export function serverDashboard(server: ServerMetrics, aws: AwsMetrics): Dashboard {
+export function serverDashboard(server: ServerMetrics, aws: AwsMetrics, hasAuthorizer: boolean): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8 });
   const { stackName } = Stack.of(server);
   return new Dashboard(server, 'Dashboard', {
@@ -34,7 +34,7 @@ export function serverDashboard(server: ServerMetrics, aws: AwsMetrics): Dashboa
       [
         graph('Requests without a worker', [aws.throttled]),
         graph('Answers of 500 and more', [aws.serverErrors]),
-        ...(aws.authorizerErrors ? [graph('Failures of the authorizer', [aws.authorizerErrors])] : []),
+        ...(hasAuthorizer ? [graph('Tokens that could not be checked', [server.metricAuthorizerErrors()])] : []),
       ],
     ],
   });

@@ -103,6 +103,11 @@ export abstract class ServerMetrics extends TaskMetrics {
     return this.metric('TimeOldestOpen', { statistic: Stats.MAXIMUM, ...props });
   }
 
+  /** Requests whose token could not be checked, with `oauth`. Refused tokens do not count. @default the sum over 5 minutes */
+  metricAuthorizerErrors(props?: MetricOptions): Metric {
+    return this.sum('AuthorizerErrors', props);
+  }
+
   /** MCP events that their receivers took. Needs `events`, like all metrics of deliveries. @default the sum over 5 minutes */
   metricEventsDelivered(props?: MetricOptions): Metric {
     return this.sum('EventsDelivered', props);
@@ -126,5 +131,10 @@ export abstract class ServerMetrics extends TaskMetrics {
   /** For how long all attempts for one subscription have failed, in ms. @default the maximum over 5 minutes */
   metricTimeDeliveryFails(props?: MetricOptions): Metric {
     return this.metric('TimeDeliveryFails', { statistic: Stats.MAXIMUM, ...props });
+  }
+
+  /** For how long new events of one owner could not come into its log, in ms. @default the maximum over 5 minutes */
+  metricTimeLoggingFails(props?: MetricOptions): Metric {
+    return this.metric('TimeLoggingFails', { statistic: Stats.MAXIMUM, ...props });
   }
 }

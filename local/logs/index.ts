@@ -5,8 +5,11 @@ import type { Operations } from '../wire/types.ts';
 
 /** Lines that are kept of each log group. */
 const KEPT = 10_000;
-/** "limit … The default is 10,000 events" (API reference of FilterLogEvents). */
+/** "limit … The default is 10,000 events", "up to 1 MB of log events" (API reference of FilterLogEvents). */
 const PAGE = 10_000;
+const PAGE_BYTES = 1_000_000;
+/** "startFromHead … false is supported only when startTime is on or after Jan 1, 2024" (same page). */
+const BACKWARDS_FROM = Date.UTC(2024, 0);
 
 /** CloudWatch Logs, as far as lines can be searched: the latest lines of each log group, in memory. */
 export function createLogs(stacks: readonly ResolvedStack[], now: () => number) {
@@ -25,7 +28,7 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number) 
       if (type === 'AWS::Logs::LogGroup') groups.set(name, groups.get(name) ?? []);
   }
   const operations: Operations = {
-    async FilterLogEvents({ logGroupName, filterPattern, startTime, endTime, limit, nextToken }) {
+    async FilterLogEvents({ logGroupName, filterPattern, startTime, endTime, limit, nextToken, startFromHead }) {
       const lines = groups.get(String(logGroupName));
       if (lines === undefined)
         throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
@@ -35,11 +38,15 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number) 
       const found = lines.filter(
         ({ timestamp, message }) => timestamp >= from && timestamp <= until && matches(message),
       );
-      const start = numberOf(nextToken) ?? 0;
-      const end = start + Math.min(numberOf(limit) ?? PAGE, PAGE);
+      // "the direction of the nextToken is used"
+      const [direction, at = '0'] = stringOf(nextToken)?.split('/') ?? [startFromHead === false ? 'back' : 'on'];
+      if (startFromHead === false && from < BACKWARDS_FROM)
+        throw new AwsError('InvalidParameterException', 'startFromHead: false needs a startTime of 2024 or later.');
+      const rest = (direction === 'back' ? found.toReversed() : found).slice(Number(at));
+      const page = pageOf(rest, Math.min(numberOf(limit) ?? PAGE, PAGE));
       return {
-        events: found.slice(start, end).map((line) => ({ ...line, logStreamName: 'local' })),
-        ...(end < found.length && { nextToken: String(end) }),
+        events: page.map((line) => ({ ...line, logStreamName: 'local' })),
+        ...(page.length < rest.length && { nextToken: `${direction}/${Number(at) + page.length}` }),
       };
     },
   };
@@ -53,6 +60,16 @@ export function createLogs(stacks: readonly ResolvedStack[], now: () => number) 
       if (lines.length >= 2 * KEPT) lines.splice(0, lines.length - KEPT);
     },
   };
+}
+
+/** The first lines, as many as fit into a page, and at least one. */
+function pageOf<T extends { readonly message: string }>(lines: readonly T[], most: number): readonly T[] {
+  let bytes = 0;
+  const end = lines.findIndex(({ message }, index) => {
+    bytes += Buffer.byteLength(message);
+    return index > 0 && (index >= most || bytes > PAGE_BYTES);
+  });
+  return end === -1 ? lines : lines.slice(0, end);
 }
 
 /**

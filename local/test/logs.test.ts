@@ -13,8 +13,11 @@ const stacks = [
   },
 ] as unknown as ResolvedStack[];
 
-function logsWith(...lines: readonly [name: string, line: string][]) {
-  let now = 0;
+const logsWith = (...lines: readonly (readonly [name: string, line: string])[]) => logsFrom(0, ...lines);
+
+/** Lines a millisecond apart. */
+function logsFrom(start: number, ...lines: readonly (readonly [name: string, line: string])[]) {
+  let now = start;
   const logs = createLogs(stacks, () => ++now);
   for (const [name, line] of lines) logs.keep(name, line);
   return async (input: object) => {
@@ -43,10 +46,26 @@ test('a pattern finds lines with all its terms, or one after ?, in a time, by pa
   expect(await found({ startTime: 2, endTime: 2 })).toEqual(['two "three"']);
   expect(await filter({ logGroupName: 'group', limit: 2 })).toEqual({
     events: ['one two', 'two "three"'],
-    nextToken: '2',
+    nextToken: 'on/2',
   });
-  expect(await found({ limit: 2, nextToken: '2' })).toEqual(['four']);
+  expect(await found({ limit: 2, nextToken: 'on/2' })).toEqual(['four']);
   await expect(filter({ logGroupName: 'group', filterPattern: '{ $.a = 1 }' })).rejects.toMatchObject({
+    type: 'InvalidParameterException',
+  });
+});
+
+test('startFromHead: false gives the latest lines first, from 2024 on; a page has 1 MB', async () => {
+  const start = Date.UTC(2024, 0);
+  const filter = logsFrom(start, ...['a', 'b', 'c'].map((line) => ['named', line.repeat(450_000)] as const));
+  const page = async (more: object) => {
+    const { events, nextToken } = await filter({ logGroupName: 'group', ...more });
+    return [events.map(([letter]) => letter).join(''), nextToken];
+  };
+  expect(await page({})).toEqual(['ab', 'on/2']);
+  expect(await page({ startFromHead: false, startTime: start })).toEqual(['cb', 'back/2']);
+  // "If you provide both nextToken and startFromHead, the direction of the nextToken is used."
+  expect(await page({ startTime: start, nextToken: 'back/2' })).toEqual(['a', undefined]);
+  await expect(page({ startFromHead: false, startTime: start - 1 })).rejects.toMatchObject({
     type: 'InvalidParameterException',
   });
 });

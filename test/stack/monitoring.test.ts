@@ -27,7 +27,7 @@ test('each threshold makes one alarm on its metric, whose text says the next com
   const facts = alarms.map(([, { Properties }]) => [Properties.MetricName, Properties.Threshold, Properties.Namespace]);
   expect(facts.toSorted()).toEqual([
     ['5XXError', 2, 'AWS/ApiGateway'],
-    ['Errors', 1, 'AWS/Lambda'],
+    ['AuthorizerErrors', 1, 'McpTaskServer'],
     ['Failed', 5, 'McpTaskServer'],
     ['Overdue', 1, 'McpTaskServer'],
     ['Throttles', 10, 'AWS/Lambda'],
@@ -37,6 +37,12 @@ test('each threshold makes one alarm on its metric, whose text says the next com
     expect(Properties.AlarmDescription).toMatch(/Next: /);
     expect(Properties.TreatMissingData).toBe('notBreaching');
   }
+  // CloudWatch knows an API by its name only.
+  const [api] = Object.values(template.findResources('AWS::ApiGateway::RestApi'));
+  const name = api?.Properties.Name;
+  expect(name).toMatch(/^Shop/);
+  const requests = alarms.find(([, { Properties }]) => Properties.MetricName === '5XXError');
+  expect(requests?.[1].Properties.Dimensions).toEqual([{ Name: 'ApiName', Value: name }]);
   const failed = alarms.find(([, { Properties }]) => Properties.MetricName === 'Failed');
   expect(failed?.[1].Properties.AlarmDescription).toContain('tasks list --status failed --stack Shop');
   expect(server.alarms).toHaveLength(10);
@@ -95,7 +101,15 @@ test('the dashboard has the metrics of this server', () => {
   const { template } = made({ dashboard: true });
   const [dashboard] = Object.values(template.findResources('AWS::CloudWatch::Dashboard'));
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
-  for (const metric of ['Created', 'Failed', 'TimeOldestOpen', 'Throttles', '5XXError', 'Errors', 'TimeToEnd']) {
+  for (const metric of [
+    'Created',
+    'Failed',
+    'TimeOldestOpen',
+    'Throttles',
+    '5XXError',
+    'AuthorizerErrors',
+    'TimeToEnd',
+  ]) {
     expect(body).toContain(`\\"${metric}\\"`);
   }
 });
@@ -105,11 +119,11 @@ test('each metric that docs/events.md lists has a method, with the dimension of 
   const [, section = ''] = /^## Metrics\n(.*?)^## /ms.exec(readPage('docs/events.md')) ?? [];
   const names = [...section.matchAll(/`([A-Z]\w+)`/g)].map(([, name = '']) => name);
   const published = new Set(names.filter((name) => !['McpTaskServer', 'Server', 'Tool', 'Kind'].includes(name)));
-  expect(published.size).toBe(21);
+  expect(published.size).toBe(23);
   const methods = server as unknown as Record<string, (kind?: string) => Metric>;
   for (const name of published) {
     const metric = name === 'Repaired' ? server.metricRepaired('overdue') : methods[`metric${name}`]?.();
-    const statistic = ['TimeOldestOpen', 'TimeDeliveryFails'].includes(name)
+    const statistic = ['TimeOldestOpen', 'TimeDeliveryFails', 'TimeLoggingFails'].includes(name)
       ? 'Maximum'
       : name.startsWith('Time')
         ? 'p99'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { summaryOf } from '../../../functions/events/summary.ts';
+import { fileLink, newFileId } from '../../../functions/tasks/files/file.ts';
 import { limits } from '../../../functions/tasks/limits.ts';
 import { referTo } from '../../../functions/tasks/results/result-ref.ts';
 import { mapSize } from '../../../local/testing.ts';
@@ -10,6 +11,13 @@ const completed = (value: unknown) => ({ status: 'completed', result: JSON.strin
 const content = (...texts: readonly string[]) => texts.map((text) => ({ type: 'text', text }));
 const asked = (...inputRequests: readonly object[]) =>
   ({ status: 'input_required', asked: JSON.stringify({ inputRequests: { ...inputRequests } }) }) as const;
+const link = fileLink({
+  id: newFileId(),
+  name: 'orders-2026.csv',
+  type: 'text/csv',
+  bytes: 1,
+  sha256: 'ab'.repeat(32),
+});
 const large = JSON.stringify({ content: content('x'.repeat(5_000)) });
 
 test.each<[string, Parameters<typeof summaryOf>[0], string | undefined]>([
@@ -18,6 +26,7 @@ test.each<[string, Parameters<typeof summaryOf>[0], string | undefined]>([
   ['any other JSON', completed({ words: 3 }), '{"words":3}'],
   ['structured content alone', completed({ structuredContent: { words: 3 } }), '{"words":3}'],
   ['one line', completed(' a\n\n b\t\u0000c\u001b[31m '), 'a b c [31m'],
+  ['the name of a file', completed(`See ${link.uri} today`), 'See orders-2026.csv today'],
   ['no text', completed({ content: [{ type: 'image', data: '', mimeType: 'image/png' }] }), undefined],
   ['an empty text', completed('\n'), undefined],
   ['nothing', completed(null), undefined],

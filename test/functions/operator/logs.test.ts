@@ -5,7 +5,7 @@ import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import { fakeClient } from '../../support/aws-client.ts';
 import { denied, EXPRESS_TOOL, KEY, operatorOn, T0, task } from './operators.ts';
 
-type Query = { logGroupName: string; startTime: number; filterPattern?: string; limit: number; nextToken?: string };
+type Query = { logGroupName: string; startTime: number; filterPattern?: string; nextToken?: string };
 
 /** `answer`: what CloudWatch Logs answers. */
 function reading(
@@ -38,7 +38,8 @@ describe('the log lines of a task', () => {
       { at: 3, source: 'endpoint', line: 'c' },
     ]);
     expect(hidden).toEqual(['the lines of its tool: --payload shows them']);
-    expect(queries[0]).toMatchObject({ startTime: T0 - 5_000, filterPattern: `"${KEY.taskId}"`, limit: 1_000 });
+    expect(queries[0]).toMatchObject({ startTime: T0 - 5_000, filterPattern: `"${KEY.taskId}"` });
+    expect(queries[0]).not.toHaveProperty('startFromHead');
   });
 
   test('include the lines of its tool, with the right to payloads', async () => {
@@ -71,17 +72,21 @@ describe('the log lines of a task', () => {
     expect(standard.groups()).toEqual(['/endpoint', '/reconciler', '/tool']);
   });
 
-  test('are read in pages, at most ten of each group', async () => {
-    const { context, queries } = reading(({ nextToken = '0' }) => ({
-      events: [event(Number(nextToken), nextToken)],
-      nextToken: String(Number(nextToken) + 1),
-    }));
-    const { lines } = await logsOf(undefined, { part: 'endpoint', payload: false }, context);
-    expect(lines.map(({ line }) => line)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    expect(queries.map(({ nextToken }) => nextToken)).toEqual([undefined, '1', '2', '3', '4', '5', '6', '7', '8', '9']);
-    const short = reading(({ nextToken }) => (nextToken === undefined ? { nextToken: 'last' } : {}));
-    await logsOf(undefined, { part: 'endpoint', payload: false }, short.context);
-    expect(short.queries).toHaveLength(2);
+  test('are searched for in all pages, also behind empty ones, for 20 s', async () => {
+    let now = T0;
+    const pages = (count: number, took: number) =>
+      reading(({ nextToken = '0' }) => {
+        now += took;
+        const page = Number(nextToken) + 1;
+        return page < count ? { nextToken: String(page) } : { events: [event(1, 'last')] };
+      });
+    const many = pages(60, 10);
+    const found = await logsOf(KEY, { payload: true }, { ...many.context, now: () => now });
+    expect(found).toMatchObject({ lines: [{ line: 'last' }, { line: 'last' }, { line: 'last' }], hidden: [] });
+    const slow = pages(60, 5_000);
+    const { lines, hidden } = await logsOf(KEY, { payload: false }, { ...slow.context, now: () => now });
+    expect(lines).toEqual([]);
+    expect(hidden).toContain('later lines of endpoint: a search ends after 10,000 lines or 20 s');
   });
 
   test('without the right to a group name it, and any other failure is thrown', async () => {
@@ -97,10 +102,38 @@ describe('the log lines of a task', () => {
   });
 });
 
-test('all lines of one part of the server are read from a time on', async () => {
-  const { context, queries } = reading();
-  const found = await logsOf(undefined, { part: 'reconciler', from: 7, payload: false }, context);
-  expect(found).toEqual({ lines: [], hidden: [] });
-  expect(queries).toMatchObject([{ logGroupName: '/reconciler', startTime: 7 }]);
-  expect(queries[0]).not.toHaveProperty('filterPattern');
+describe('the lines of one part of the server', () => {
+  const FROM = Date.UTC(2026, 0);
+  test('are read from a time on, without a pattern', async () => {
+    const { context, queries } = reading();
+    const found = await logsOf(undefined, { part: 'reconciler', from: FROM, payload: false }, context);
+    expect(found).toEqual({ lines: [], hidden: [] });
+    expect(queries).toMatchObject([{ logGroupName: '/reconciler', startTime: FROM, startFromHead: false }]);
+    expect(queries[0]).not.toHaveProperty('filterPattern');
+  });
+
+  test('are the latest 10,000, the oldest of them first, and it is said that there are more', async () => {
+    const line = (page: number) =>
+      Array.from({ length: 4_000 }, (_, i) => event(FROM - 4_000 * page - i, `${page}/${i}`));
+    const { context, queries } = reading(({ nextToken = '0' }) => ({
+      events: line(Number(nextToken)),
+      nextToken: String(Number(nextToken) + 1),
+    }));
+    const { lines, hidden } = await logsOf(undefined, { part: 'endpoint', from: FROM, payload: false }, context);
+    expect(queries).toHaveLength(3);
+    expect([lines[0]?.line, lines.at(-1)?.line]).toEqual(['2/3999', '0/0']);
+    expect(hidden).toEqual(['earlier lines of endpoint: a search ends after 10,000 lines or 20 s']);
+  });
+
+  test('of one millisecond keep their order', async () => {
+    const { context } = reading(() => ({ events: [event(FROM, 'second'), event(FROM, 'first')] }));
+    const { lines } = await logsOf(undefined, { part: 'endpoint', from: FROM, payload: false }, context);
+    expect(lines.map(({ line }) => line)).toEqual(['first', 'second']);
+  });
+
+  test('are asked for from 2024 on: AWS reads older ones in the other direction only', async () => {
+    const { context, queries } = reading();
+    await logsOf(undefined, { part: 'endpoint', from: 7, payload: false }, context);
+    expect(queries).toMatchObject([{ startTime: Date.UTC(2024, 0) }]);
+  });
 });

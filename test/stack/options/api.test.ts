@@ -25,7 +25,7 @@ describe('waf', () => {
     'Fn::Join': ['', expect.arrayContaining([':/restapis/', '/stages/'].map((x) => expect.stringContaining(x)))],
   };
 
-  test('true: rules that AWS maintains; no rule about a body blocks', () => {
+  test('true: rules that AWS maintains; no rule about a body or the name of a file blocks', () => {
     const template = synth(() => ({ waf: true }));
     const [{ Scope, DefaultAction, Rules, VisibilityConfig } = {}] = propertiesOf(template, 'AWS::WAFv2::WebACL');
     expect([Scope, DefaultAction]).toEqual(['REGIONAL', { Allow: {} }]);
@@ -47,6 +47,7 @@ describe('waf', () => {
         counted(
           ...['SizeRestrictions_BODY', 'EC2MetaDataSSRF_BODY', 'GenericLFI_BODY', 'GenericRFI_BODY'],
           ...['CrossSiteScripting_BODY', 'NoUserAgent_HEADER'],
+          'RestrictedExtensions_URIPATH',
         ),
       ],
     ]);

@@ -201,14 +201,15 @@ describe('logs', () => {
 
   test('of a part go back 15 minutes, or --since', async () => {
     const froms: unknown[] = [];
+    const NOW = Date.UTC(2026, 0);
     const server = parts();
     const logs = {
       send: async ({ input }: { input: { startTime: number } }) => {
-        froms.push(input.startTime - T0 - MINUTE);
+        froms.push(input.startTime - NOW);
         return {};
       },
     } as never;
-    const reading = { ...server, context: { ...server.context, logs } };
+    const reading = { ...server, context: { ...server.context, logs, now: () => NOW } };
     await run(reading, ['logs', '--part', 'endpoint']);
     await run(reading, ['logs', '--part', 'endpoint', '--since', '1h']);
     expect(froms).toEqual([-15 * MINUTE, -60 * MINUTE]);
