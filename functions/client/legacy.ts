@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KnownClient } from './clients.ts';
 import { type CallOptions, KEY, type Progress, type TaskOptions, type ToolResult } from './options.ts';
 import { persist } from './persist.ts';
-import { listen } from './questions.ts';
+import { type Listening, listen } from './questions.ts';
 
 const METHOD_NOT_FOUND = -32601;
 /** The longest timeout of a timer, in milliseconds. By default the clients give up after a minute. */
@@ -10,6 +10,8 @@ const LONG = 2 ** 31 - 1;
 
 /** Between two polls, in milliseconds. */
 const [SHORTEST, LONGEST] = [50, 3_600_000];
+/** Before a second tasks/result for the same question, in milliseconds. */
+const FIRST_AGAIN = 10_000;
 
 type Send = <T>(method: string, params: object) => Promise<T>;
 
@@ -50,7 +52,7 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
   const { signal, onQuestion } = options;
   const stop = listen(client, taskId, onQuestion);
   try {
-    return await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop.ended)]), signal);
+    return await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop)]), signal);
   } catch (error) {
     if (signal?.aborted) await cancel(send, taskId);
     throw error;
@@ -60,21 +62,36 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
 }
 
 /** Cancels a task. It never fails: the caller gets the reason of the abort, and the server ends the task at its deadline. */
-const cancel = (send: Send, taskId: string) => send('tasks/cancel', { taskId }).catch(() => undefined);
+const cancel = (send: Send, taskId: string) =>
+  persist(() => send('tasks/cancel', { taskId }), undefined).catch(() => undefined);
 
 /** How long to wait for the next poll, in ms, whatever the server says. */
 const pauseOf = (interval: unknown): number =>
   typeof interval === 'number' ? Math.min(Math.max(interval, SHORTEST), LONGEST) : 1_000;
 
-/** Polls. From the first question on, it also waits for tasks/result, where questions arrive. */
+/**
+ * Polls. From the first question on, it also waits for tasks/result, where questions arrive. The clients do not report that its
+ * connection is lost. So while a question is open that `onQuestion` has not, another tasks/result follows after 10 s, then 20 s and so on.
+ */
 async function follow(
   send: Send,
   taskId: string,
   { onProgress }: TaskOptions,
-  ended: AbortSignal,
+  { ended, isAnswering }: Listening,
 ): Promise<ToolResult> {
   const result = () => send<ToolResult>('tasks/result', { taskId });
-  let waiting: Promise<{ readonly result: ToolResult } | undefined> | undefined;
+  const first = Promise.withResolvers<ToolResult>();
+  let waiting: Promise<void> | undefined;
+  let unheard = 0;
+  let pauseBefore = FIRST_AGAIN;
+  const wait = () => {
+    const one = result().then(first.resolve, () => {
+      // The stream ended before the task: the next poll opens another.
+      if (waiting === one) waiting = undefined;
+    });
+    waiting = one;
+    unheard = 0;
+  };
   let last: string | undefined;
   for (;;) {
     const task = await persist(() => send<Task>('tasks/get', { taskId }), ended);
@@ -84,20 +101,21 @@ async function follow(
     last = `${status} ${message}`;
     // Not on the stream that waits: its connection may be gone without a sign.
     if (!['working', 'input_required'].includes(status)) return persist(result, ended);
-    if (status === 'input_required') {
-      waiting ??= result().then(
-        (result) => ({ result }),
-        // The stream ended before the task: open another.
-        () => {
-          waiting = undefined;
-          return undefined;
-        },
-      );
+    if (status === 'input_required' && waiting === undefined) {
+      wait();
+    } else if (status !== 'input_required' || isAnswering()) {
+      unheard = 0;
+      pauseBefore = FIRST_AGAIN;
+    } else if (unheard >= pauseBefore) {
+      pauseBefore *= 2;
+      wait();
     }
-    const pause = sleep(pauseOf(pollInterval), undefined, { signal: ended });
-    const heard = await Promise.race([waiting, pause]);
-    if (heard !== undefined) return heard.result;
+    const ms = pauseOf(pollInterval);
+    const pause = sleep(ms, undefined, { signal: ended });
+    const heard = await Promise.race([first.promise, pause]);
+    if (heard !== undefined) return heard;
     await pause;
+    unheard += ms;
   }
 }
 

@@ -6,6 +6,12 @@ const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000];
 /** A request without an answer, which may have arrived. */
 export class Lost extends Error {}
 
+interface Failure {
+  readonly status?: unknown;
+  readonly code?: unknown;
+  readonly data?: { readonly status?: unknown; readonly reason?: unknown };
+}
+
 /** Repeats work while the network or a busy server makes it fail, or an error 500 to 599. The work must allow this. */
 export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (const pause of PAUSES) {
@@ -19,9 +25,13 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
   return work();
 }
 
+/** The reasons of errors that another try may pass (functions/tasks/errors.ts, functions/mcp/read/results.ts). */
+const PASSING: readonly unknown[] = ['Unavailable', 'ResultUnavailable'];
+
 /** Whether a retry may help. `fetch` throws a TypeError without a connection; the clients put the HTTP status into errors. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   if (error instanceof Lost || error instanceof TypeError) return true;
-  const { status, data, code } = error as { status?: unknown; data?: { status?: unknown }; code?: unknown };
+  const { status, data, code } = error as Failure;
+  if (PASSING.includes(data?.reason)) return true;
   return [status, data?.status, code].some((found) => found === 429 || (Number(found) >= 500 && Number(found) < 600));
 }

@@ -3,7 +3,7 @@ import type { ConnectedMcpSessionPort, JsonRpcResponse } from '@modelcontextprot
 import type { JsonValue } from '@modelcontextprotocol/ext-tasks/core';
 import { isObject, parsed } from '../tasks/shape.ts';
 import { KEY } from './options.ts';
-import { Lost, persist } from './persist.ts';
+import { isPassing, Lost, persist } from './persist.ts';
 
 const META = 'io.modelcontextprotocol';
 const CLIENT_INFO = { name: 'mcp-task-server/client', version: '0.1.0' };
@@ -38,7 +38,11 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
       const { method, params } = request as unknown as { method: string; params: Params };
       const { _meta: mine = {}, ...rest } = params;
       const message = { method, params: { ...rest, _meta: { ...mine, ..._meta } } };
-      const once = () => send(transport, message, signal);
+      const once = async () => {
+        const answer = await send(transport, message, signal);
+        if (answer.kind === 'error' && isPassing(answer.error)) throw new Refused(answer.error);
+        return answer;
+      };
       try {
         // A second call without a key would be a second task.
         return await (method === 'tools/call' && mine[KEY] === undefined ? once() : persist(once, signal));
@@ -59,6 +63,16 @@ export function portOf(client: Client, capabilities: Readonly<Record<string, Jso
 }
 
 const waiting = new WeakMap<Transport, Map<string, (message: Message) => void>>();
+
+/** An error after which another try may help. */
+class Refused extends Lost {
+  readonly error: NonNullable<Message['error']>;
+
+  constructor(error: NonNullable<Message['error']>) {
+    super(error.message);
+    this.error = error;
+  }
+}
 
 /** Passes answers to requests of this port to `send`, and all other messages to the client. */
 function answersOf(transport: Transport): Map<string, (message: Message) => void> {
@@ -99,8 +113,9 @@ async function send(transport: Transport, request: object, signal: AbortSignal |
   }
 }
 
-/** Reads the JSON-RPC error in an HTTP error, which the transport throws as text. */
+/** The JSON-RPC error of an answer, or the one in an HTTP error, which the transport throws as text. */
 function errorIn(thrown: unknown): Message['error'] {
+  if (thrown instanceof Refused) return thrown.error;
   const text = (thrown as { data?: { text?: unknown } } | null)?.data?.text;
   const message = parsed(String(text));
   return isObject(message) ? (message as Message).error : undefined;

@@ -11,6 +11,8 @@ const listeners = new WeakMap<KnownClient, Map<string, Listener>>();
 export interface Listening {
   /** Rejects with an error of `onQuestion`. */
   readonly failed: Promise<never>;
+  /** Whether `onQuestion` has a question now, or may never have one, as the client has its own handler. */
+  readonly isAnswering: () => boolean;
   /** Aborted by `end`. */
   readonly ended: AbortSignal;
   end(): void;
@@ -25,10 +27,14 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();
   const asked = askedOf(client);
+  let answering = 0;
   const answer = async (question: Question) => {
+    answering++;
     try {
       if (onQuestion === undefined) throw new Error(NO_ANSWER);
-      return await onQuestion(question);
+      const given = await onQuestion(question);
+      answering--;
+      return given;
     } catch (error) {
       // An error would be an answer, and the question would be closed.
       failed.reject(error);
@@ -44,7 +50,16 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
     asked.delete(taskId);
     ended.abort();
   };
-  return { failed: failed.promise, ended: ended.signal, end };
+  return { failed: failed.promise, isAnswering: () => answering > 0 || hasHandler(client), ended: ended.signal, end };
+}
+
+function hasHandler(client: KnownClient): boolean {
+  try {
+    client.assertCanSetRequestHandler('elicitation/create');
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function askedOf(client: KnownClient): Map<string, Listener> {

@@ -1,3 +1,4 @@
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test, vi } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
 import { instantPauses } from './instant.ts';
@@ -56,6 +57,52 @@ test('a stream that ends before the task is opened again, after the poll interva
   expect(pauses.slice(0, 2)).toEqual([70, 70]);
 });
 
+/** A task that asks, and whose first tasks/result lost its connection without a sign. */
+function lostStream(polls: number, asks: () => void = () => {}) {
+  const statuses = Array.from({ length: polls }, () => ['input_required', { pollInterval: 5_000 }] as const);
+  const lost = () => {
+    asks();
+    return never();
+  };
+  const server = taskServer([...statuses, ['completed']], { 'tasks/result': lost });
+  return { server, results: () => server.methods().filter((method) => method === 'tasks/result').length };
+}
+const onQuestion = () => ({ action: 'decline' }) as const;
+
+test('a stream on which no question comes is followed by another, after 10, 20 and 40 s', async () => {
+  const { server, results } = lostStream(30);
+  const opened: number[] = [];
+  void resumeTask(await OLD(server), 'T', { onQuestion });
+  let before = 0;
+  while (before < 4) {
+    await turns(1);
+    if (results() > before) opened.push(pauses.reduce((sum, ms) => sum + ms, 0));
+    before = results();
+  }
+  expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 10_000, 30_000, 70_000]);
+});
+
+test('a question that somebody works at, or that the handler of the program gets, is asked once', async () => {
+  const own = lostStream(30);
+  const client = await OLD(own.server);
+  client.setRequestHandler(ElicitRequestSchema, () => never() as never);
+  void resumeTask(client, 'T', { onQuestion });
+  const asking = lostStream(30, () => {
+    const _meta = { 'io.modelcontextprotocol/related-task': { taskId: 'T' } };
+    asking.server.onmessage?.({
+      jsonrpc: '2.0',
+      id: 'q',
+      method: 'elicitation/create',
+      params: { message: 'Ok?', _meta },
+    });
+  });
+  const asked = vi.fn(() => never() as never);
+  void resumeTask(await OLD(asking.server), 'T', { onQuestion: asked });
+  await expect.poll(() => [own, asking].map(({ server }) => server.methods().length > 30)).toEqual([true, true]);
+  await turns();
+  expect([own.results(), asking.results(), asked.mock.calls.length]).toEqual([2, 2, 1]);
+});
+
 test('a task that is created after the abort is cancelled, too', async () => {
   const stop = new AbortController();
   const created = later();
@@ -95,6 +142,18 @@ test('a call with a key that is aborted while its answer is lost is not sent aga
   await expect(callTask(await OLD(server), 'tool', {}, options)).rejects.toThrow('enough');
   await turns();
   expect(server.methods()).toEqual(['tools/call']);
+});
+
+test('an abort cancels the task, also if the first cancels are lost or meet a busy server', async () => {
+  const stop = new AbortController();
+  const busy = Object.assign(new Error('busy'), { code: 429 });
+  const cancels = inTurn(throwing(cut()), throwing(busy), () => task.legacy('cancelled'));
+  const server = taskServer([['working']], { 'tasks/cancel': cancels });
+  const call = resumeTask(await OLD(server), 'T', { signal: stop.signal });
+  await expect.poll(() => server.methods()).toContain('tasks/get');
+  stop.abort(new Error('enough'));
+  await expect(call).rejects.toThrow('enough');
+  expect(server.methods().filter((method) => method === 'tasks/cancel')).toHaveLength(3);
 });
 
 test('a status that comes after an abort is no progress', async () => {

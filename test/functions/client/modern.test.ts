@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { callTask, resumeTask } from '../../../functions/client/index.ts';
 import { portOf } from '../../../functions/client/port.ts';
 import { instantPauses } from './instant.ts';
-import { DONE, type Handler, inTurn, NEW, taskServer, throwing, turns, UNANSWERED } from './scripted.ts';
+import { DONE, type Handler, inTurn, NEW, Refusal, taskServer, throwing, turns, UNANSWERED } from './scripted.ts';
 
 const pauses = instantPauses();
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -36,6 +36,18 @@ test('a busy server is asked again, though it names its reason', async () => {
   const { 'tasks/get': get } = taskServer([['completed']]).handlers;
   const server = taskServer([], { 'tasks/get': inTurn(busy, get) });
   expect(await resumeTask(await NEW(server), 'T')).toMatchObject(DONE);
+});
+
+test('what AWS could not do is asked for again by its reason', async () => {
+  for (const reason of ['Unavailable', 'ResultUnavailable']) {
+    const { 'tasks/get': get } = taskServer([['completed']]).handlers;
+    const server = taskServer([], { 'tasks/get': inTurn(throwing(new Refusal(-32603, 'later', { reason })), get) });
+    expect(await resumeTask(await NEW(server), 'T')).toMatchObject(DONE);
+    const stays = taskServer([], { 'tasks/get': throwing(new Refusal(-32603, 'later', { reason })) });
+    const refused = { code: -32603, message: 'later' };
+    await expect(resumeTask(await NEW(stays), 'T')).rejects.toMatchObject(refused);
+    expect(stays.asked).toHaveLength(6);
+  }
 });
 
 test('a server that stays busy fails the call with its reason and code', async () => {

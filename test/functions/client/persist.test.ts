@@ -10,6 +10,8 @@ const passing = [
   Object.assign(new Error('busy'), { data: { status: 429 } }),
   Object.assign(new Error('server error'), { code: 500 }),
   Object.assign(new Error('network timeout'), { status: 599 }),
+  Object.assign(new Error('an outage of AWS'), { code: -32603, data: { reason: 'Unavailable' } }),
+  Object.assign(new Error('an outage of S3'), { code: -32603, data: { reason: 'ResultUnavailable' } }),
 ];
 
 test.each(passing)('what the network or the server could not do is tried again: %s', async (error) => {

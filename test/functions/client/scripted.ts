@@ -14,9 +14,12 @@ export type Handler = (params: Message, message: Message) => unknown;
 export class Refusal extends Error {
   readonly code: number;
 
-  constructor(code: number, message: string) {
+  readonly data: object | undefined;
+
+  constructor(code: number, message: string, data?: object) {
     super(message);
     this.code = code;
+    this.data = data;
   }
 }
 
@@ -80,7 +83,7 @@ export class Scripted {
     } catch (error) {
       if (error === UNANSWERED) return options.onRequestStreamEnd?.();
       if (!(error instanceof Refusal)) throw error;
-      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message } });
+      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message, data: error.data } });
     }
   }
 }
