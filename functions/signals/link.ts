@@ -62,7 +62,8 @@ function answerOfJson(request: SignalRequest): FormAnswer {
   const { action, content, by } = value;
   const answer = {
     action: action as FormAnswer['answer']['action'],
-    ...(action === 'accept' && isObject(content) && { content }),
+    // Tools read the content of each answer that accepts.
+    ...(action === 'accept' && { content: isObject(content) ? content : {} }),
     ...(by !== undefined && by !== '' && { by: by as string }),
   };
   if (action === 'accept' && content !== undefined && !isObject(content)) {

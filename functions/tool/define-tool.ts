@@ -6,7 +6,7 @@ import { enveloped } from './envelope.ts';
 import { ResultMisfit, TaskEnded, ToolError } from './errors.ts';
 import { noFiles } from './files/port.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
-import { memoryJournal } from './journal/port.ts';
+import { callJournal, memoryJournal } from './journal/port.ts';
 import { withLogIds } from './log-ids.ts';
 import type { RunContext } from './run-context.ts';
 import {
@@ -84,8 +84,14 @@ const directRunContext: RunContext = {
   keep: async (_task, result) => result,
 };
 
+/**
+ * Without an envelope, a state machine calls the function, perhaps as one of several: its result goes to the next state, and its steps
+ * are not the task's.
+ */
 async function contextOf({ task }: ToolEvent): Promise<RunContext> {
-  return task === undefined ? directRunContext : (await import('./run-context.ts')).runContext;
+  if (task === undefined) return directRunContext;
+  const { runContext } = await import('./run-context.ts');
+  return task.envelope === 1 ? runContext : { ...runContext, journal: callJournal(), keep: directRunContext.keep };
 }
 
 async function runRound(

@@ -135,6 +135,9 @@ export function checkScopes(what: string, scopes: readonly string[]): void {
   if (wrong !== undefined) throw new Error(`${what}: '${wrong}' cannot be a scope of a resource`);
 }
 
+/** Each event of a task has the scopes of its tool, and a request reads 300 of them (docs/limits.md). */
+const MOST = 512;
+
 /**
  * All scopes that a call of a tool needs, including the scopes of every call; undefined if it needs no others. Throws for
  * a scope that every caller has: if every call needs `mcp`, all callers have `mcp:deploy`.
@@ -146,6 +149,13 @@ export function neededScopes(tool: string, scopes: readonly string[], auth: Auth
   if (had !== undefined) {
     throw new Error(`Tool '${tool}': every caller has the scope '${had}': Auth.oauth(…) requires one above it`);
   }
-  const more = scopes.filter((scope) => !auth.scopes.includes(scope));
-  return more.length > 0 ? [...new Set([...auth.scopes, ...more])] : undefined;
+  if (scopes.every((scope) => auth.scopes.includes(scope))) return undefined;
+  const all = [...new Set([...auth.scopes, ...scopes])];
+  const { length } = all.join(' ');
+  if (length > MOST) {
+    throw new Error(
+      `Tool '${tool}': its scopes, with the scopes of every call, take ${length} characters, ${MOST} at most`,
+    );
+  }
+  return all;
 }

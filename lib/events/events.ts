@@ -126,7 +126,7 @@ export class Events extends Construct {
         'Undelivered',
         queue,
         'TimeDeliveryFails',
-        'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks subscriptions, and docs/events.md',
+        'A subscriber has not taken an event for an hour. Next: npx mcp-task-server tasks logs --part deliveries, and docs/events.md',
       ),
       alarm(
         'Unlogged',

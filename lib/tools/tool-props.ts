@@ -108,7 +108,8 @@ interface AnyToolProps {
   /**
    * Scopes that the token of a caller needs, in addition to the scopes of every call; `tasks` covers `tasks:write`. They
    * count for calls of the tool and for its tasks: a request without them is refused before it has any effect, and the
-   * error names them. With scopes, the authorizer runs for each request. Needs `oauth`. @default none
+   * error names them. With the scopes of every call they may have 512 characters. With scopes, the authorizer runs for each
+   * request. Needs `oauth`. @default none
    * @example ['reports:write']
    */
   readonly scopes?: readonly string[];

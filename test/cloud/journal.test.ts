@@ -226,7 +226,7 @@ async function play(
 ) {
   const [table = '', results = ''] = [cloud().tables[0], cloud().buckets[0]];
   const taskId = `t${crypto.randomUUID()}`;
-  const task = { taskId, owner: 'o', table, results, round: 1, attempt: 0, deadline: Date.now() + 60_000 };
+  const task = { taskId, owner: 'o', table, results, round: 1, attempt: 0, envelope: 1, deadline: Date.now() + 60_000 };
   for (const [end, { object, ...item }] of Object.entries(stored)) {
     const expiresAt = Math.ceil(task.deadline / 1_000);
     const Item = { owner: 'progress#o', taskId: taskId + end, expiresAt, ...item };

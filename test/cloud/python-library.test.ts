@@ -62,7 +62,7 @@ test.skipIf(!hasPython)('an error of the source of a file in Python is never one
 const ASKS = `
 import json, mcp_journal, mcp_task
 mcp_journal.client = None
-task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000}
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
 def asks(arguments, event):
     return mcp_task.ask(event, "sure", "Sure?", {})
 event = {"task": task, "inputResponses": {}, "requestState": {}, "arguments": {}}
@@ -71,6 +71,17 @@ print(json.dumps(mcp_task.tool(asks)(event, None)["requestState"]))
 
 test.skipIf(!hasPython)('a run in Python without a step or a report reads no journal', async () => {
   expect(await runPython(ASKS)).toBe('{}\n');
+});
+
+/** A client accepts a form that has no fields. */
+const ACCEPTS = `
+import mcp_task
+for answer in ({"action": "accept"}, {"action": "accept", "content": {"x": 1}}, {"action": "decline"}):
+    print(mcp_task.ask({"inputResponses": {"sure": answer}}, "sure", "Sure?", {}))
+`;
+
+test.skipIf(!hasPython)('an accepted form without fields is no decline in Python', async () => {
+  expect(await runPython(ACCEPTS)).toBe("{}\n{'x': 1}\nNone\n");
 });
 
 /** A call without a task, whose questions come one after the other. */
@@ -99,7 +110,7 @@ def query(*_):
     go_on.wait(5)
     return {"#step#pay": {"value": "7"}}
 mcp_journal.query, mcp_journal.write, mcp_task._report = query, (lambda *_: True), lambda *_: True
-task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000}
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
 event = {"task": task, "inputResponses": {}}
 report = threading.Thread(target=lambda: mcp_task.progress(event, "works"))
 report.start()
@@ -119,7 +130,7 @@ import mcp_journal, mcp_task
 begun = mcp_journal.INTERRUPTED
 mcp_journal.query, done = (lambda *_: {"#step#all 2/5": {"begun": begun}}), []
 mcp_journal.write = lambda *_: True
-task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000}
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
 def raises(item):
     raise KeyError(item)
 try:

@@ -5,13 +5,18 @@ import { neededScopes } from '../../lib/auth/auth.ts';
 import { Auth, McpTaskServer, type McpTaskServerProps } from '../../lib/index.ts';
 import { inlineFunction } from '../support/inline-function.ts';
 
-function makeStack(auth: Auth, props: Partial<McpTaskServerProps> = {}, scopes?: readonly string[]) {
+function makeStack(
+  auth: Auth,
+  props: Partial<McpTaskServerProps> = {},
+  ...tools: readonly (readonly string[] | undefined)[]
+) {
   const stack = new Stack(new App(), 'S');
   const handler = inlineFunction(stack);
   const server = new McpTaskServer(stack, 'Server', { auth, ...props });
   const tool = { handler, description: 'd', inputSchema: { type: 'object' } };
   server.addTool('plain', tool);
-  if (scopes !== undefined) server.addTool('scoped', { ...tool, scopes });
+  for (const [index, scopes] of tools.entries())
+    server.addTool(`scoped${index || ''}`, { ...tool, ...(scopes && { scopes }) });
   return stack;
 }
 
@@ -137,9 +142,17 @@ describe('oauth', () => {
   });
 
   test('more scopes than fit in a header are refused at synth', () => {
-    const many = Array.from({ length: 100 }, (_, n) => `${'s'.repeat(40)}:${n}`);
-    expect(() => Template.fromStack(makeStack(protectedBy, { publicUrl }, many))).toThrow(
-      /oauth: the scopes of the server and its tools take 4393 characters, 2048 at most/,
+    const many = Array.from({ length: 10 }, (_, n) => [`${'s'.repeat(400)}:${n}`]);
+    expect(() => Template.fromStack(makeStack(protectedBy, { publicUrl }, ...many))).toThrow(
+      /oauth: the scopes of the server and its tools take 4033 characters, 2048 at most/,
+    );
+  });
+
+  test('a tool whose scopes would make its events large is refused by its name', () => {
+    const scopesOf = (length: number) => ['s'.repeat(length - 'mcp '.length)];
+    expect(() => makeStack(protectedBy, { publicUrl }, scopesOf(512))).not.toThrow();
+    expect(() => makeStack(protectedBy, { publicUrl }, scopesOf(513))).toThrow(
+      "Tool 'scoped': its scopes, with the scopes of every call, take 513 characters, 512 at most",
     );
   });
 

@@ -46,6 +46,10 @@ class Journal:
     def __init__(self, event):
         self.task, self.state = event.get("task"), event.get("requestState") or {}
         self.answers = event.get("inputResponses") or {}
+        # Without an envelope a state machine calls, perhaps one of several functions: the steps are not the task's.
+        self.in_machine = self.task is not None and self.task.get("envelope") != 1
+        if self.in_machine:
+            self.task, self.state = None, {}
         if self.task is None:  # It brings only the answers to its last questions.
             self.answers = {**(self.state.get("answers") or {}), **self.answers}
         self.mark = str(uuid.uuid4())
@@ -141,6 +145,10 @@ class Journal:
 
     def _first(self, end, work, at_most_once):
         """Makes a value that no run has made, and stores it. The entry that counts: of two runs, the first one's."""
+        if at_most_once and self.in_machine:
+            why = "a state machine calls this function, and does not keep its steps"
+            what = "%s cannot have at_most_once: %s. Leave it out, and give the state no retry"
+            raise TypeError(what % (end[1:].replace("#", " "), why))
         if not at_most_once or self.task is None:
             return self._put(end, self._fitted(end, work()))
         begun = self._put(end, {"begun": self.mark})

@@ -45,7 +45,8 @@ def ask(event, name, message, fields):
         form = {"type": "object", "properties": fields, "required": list(fields)}
         params = {"message": message, "requestedSchema": form}
         journal.end(Question({name: {"method": "elicitation/create", "params": params}}))
-    return answer.get("content") if answer.get("action") == "accept" else None
+    # An accepted form without fields may lack its content.
+    return answer.get("content", {}) if answer.get("action") == "accept" else None
 
 
 class Question(RoundEnd):

@@ -39,3 +39,16 @@ export function memoryJournal(reported: () => StoredJournal['reported'] = () => 
     largeValue: async (_task, { value = 'null' }) => value,
   };
 }
+
+/** A journal for one call of a state machine. Throws for a step with `atMostOnce`: the machine may call again. */
+export function callJournal(): JournalPort {
+  const journal = memoryJournal();
+  return {
+    ...journal,
+    async write(task, entry, before) {
+      if (entry.begun === undefined) return journal.write(task, entry, before);
+      const why = 'a state machine calls this function, and does not keep its steps';
+      throw new Error(`Step '${entry.name}' cannot have atMostOnce: ${why}. Leave it out, and give the state no retry`);
+    },
+  };
+}

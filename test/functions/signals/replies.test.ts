@@ -116,7 +116,7 @@ test('a name of 100 characters is taken, an empty one is none; content counts fo
   await json(task, { action: 'decline', content: { ok: true }, by: '' }, 'b');
   expect(signalOf('b')).toEqual({ action: 'decline', at: T0 });
   await json(task, { action: 'accept' }, 'c');
-  expect(signalOf('c')).toEqual({ action: 'accept', at: T0 });
+  expect(signalOf('c')).toEqual({ action: 'accept', content: {}, at: T0 });
 });
 
 test('a body that is not what its schema says as a whole is named as /', async () => {

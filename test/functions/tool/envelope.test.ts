@@ -44,4 +44,24 @@ describe('what a defined tool gives to Lambda', () => {
       expect(await toolThat(() => ({ a: 1 }))(eventWith(more))).toEqual({ a: 1 });
     },
   );
+
+  test('all of a large result, if a state machine calls it: no reader is behind the next state', async () => {
+    const result = { rows: 'x'.repeat(5_000) };
+    expect(await toolThat(() => result)(eventWith({}))).toEqual(result);
+  });
+
+  test('in each call of a state machine the value of its own step, also under one name', async () => {
+    const machine = (which: string) =>
+      defineTool({ description: 'x', inputSchema: schema }, (_args, { step }) => step('read', async () => which))(
+        eventWith({}),
+      );
+    expect(await Promise.all([machine('a'), machine('b')])).toEqual(['a', 'b']);
+  });
+
+  test('an error for a step with atMostOnce, if a state machine calls it: it may call again', async () => {
+    const tool = defineTool({ description: 'x', inputSchema: schema }, (_args, { step }) =>
+      step('pay', async () => 1, { atMostOnce: true }),
+    );
+    await expect(tool(eventWith({}))).rejects.toThrow("Step 'pay' cannot have atMostOnce: a state machine calls");
+  });
 });

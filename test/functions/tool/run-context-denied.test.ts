@@ -28,12 +28,13 @@ const event = (attempt = 0, args = {}): ToolEvent => ({
     owner: 'o',
     table: 'T',
     results: 'B',
-    round: 1,
+    ...{ round: 1, envelope: 1 },
     attempt,
     deadline: Date.now() + 60_000,
   },
 });
 const steps: string[] = [];
+const DONE = { mcpTask: 1, text: '{"ok":true}' };
 const tool = defineTool(
   { description: 'd', inputSchema: { type: 'object', properties: { atMostOnce: { type: 'boolean' } } } },
   async ({ atMostOnce = false }, task) => {
@@ -56,7 +57,7 @@ describe('a tool whose role may not read its task', () => {
     vi.resetModules();
     db.on(GetCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});
-    expect(await tool(event())).toEqual({ ok: true });
+    expect(await tool(event())).toEqual(DONE);
     expect(steps).toEqual(['one', 'two']);
     const written = db
       .commandCalls(UpdateCommand)
@@ -82,7 +83,7 @@ describe('a tool whose role may not read its task', () => {
     db.on(GetCommand).rejects(denied);
     db.on(QueryCommand).rejects(denied);
     db.on(UpdateCommand).resolves({});
-    expect(await tool(event(1))).toEqual({ ok: true });
+    expect(await tool(event(1))).toEqual(DONE);
     expect(steps).toEqual(['one', 'two']);
   });
 });
@@ -92,8 +93,8 @@ describe('a tool whose role may not write beside its task', () => {
     vi.resetModules();
     db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
     db.on(UpdateCommand).rejects(denied);
-    expect(await tool(event())).toEqual({ ok: true });
-    expect(await tool(event())).toEqual({ ok: true });
+    expect(await tool(event())).toEqual(DONE);
+    expect(await tool(event())).toEqual(DONE);
     expect(steps).toEqual(['one', 'two', 'one', 'two']);
     expect(logged.mock.calls).toEqual([
       ['{"event":"write_denied","action":"dynamodb:UpdateItem","error":"AccessDeniedException"}'],
