@@ -87,9 +87,11 @@ export async function deliver(
     measure({ ...facts, result: 'delivered' });
     return goOn({ position, ...resting });
   }
-  if (('status' in answer && FINAL.includes(answer.status)) || isTooOld(sentAt, at)) {
+  const isFinal = 'status' in answer && FINAL.includes(answer.status);
+  if (isFinal || isTooOld(sentAt, at)) {
     measure({ ...facts, result: 'given_up' });
-    return goOn({ ...givenUp, ...resting });
+    // Who answers so is not away: the next event has its own first attempts.
+    return goOn({ ...givenUp, ...(isFinal && { answered: true }), ...resting });
   }
   // It comes again in any case: that the status is behind must not hold it up for longer.
   await store

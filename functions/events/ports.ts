@@ -84,7 +84,7 @@ export interface EventsStore {
    */
   delivered(
     to: Begun,
-    at: { readonly position: string; readonly givenUp?: true; readonly slowUntil?: number },
+    at: { readonly position: string; readonly givenUp?: true; readonly answered?: true; readonly slowUntil?: number },
     read?: number,
   ): Promise<void>;
   /** Notes a failed attempt, on the same terms. */

@@ -21,8 +21,8 @@ export function eventsStore(context: ChainContext): EventsStore {
       if (entry?.event === undefined) return undefined;
       return { body: occurrenceOf(entry.event, entry.summary, position), scopes: entry.event.scopes ?? [] };
     },
-    async delivered({ ownerKey, ...to }, { position, givenUp, slowUntil }, read) {
-      const taken = { at: givenUp ? undefined : now(), slowUntil };
+    async delivered({ ownerKey, ...to }, { position, givenUp, answered = !givenUp, slowUntil }, read) {
+      const taken = { at: givenUp ? undefined : now(), answered, slowUntil };
       await goOn(ownerKey, await items.delivered(ownerKey, to, position, taken), read);
     },
     failed: ({ ownerKey, ...to }, error, at) => items.failed(ownerKey, to, error, at),

@@ -118,7 +118,10 @@ export class Events extends Construct {
         metric: waitingTime(from, new Metric({ ...FAILS, metricName, dimensionsMap: { Server: serverName } })),
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         threshold: Duration.hours(1).toMilliseconds(),
-        evaluationPeriods: 1,
+        // The period that has just begun has no attempt yet: FILL makes it 0 ("M out of N",
+        // docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html).
+        evaluationPeriods: 2,
+        datapointsToAlarm: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     this.alarms = [

@@ -51,8 +51,8 @@ test.each([
   ['ServerEventsUnlogged', 'TimeLoggingFails'],
 ])('%s counts messages that SQS leaves out of their age, as they come again and again', (id, name) => {
   const [, text = '{}'] = [...resourcesOf(true)].find(([found]) => found.startsWith(id)) ?? [];
-  const { Metrics, Threshold } = JSON.parse(text).Properties;
-  expect(Threshold).toBe(3_600_000);
+  const { Metrics, Threshold, EvaluationPeriods, DatapointsToAlarm } = JSON.parse(text).Properties;
+  expect([Threshold, DatapointsToAlarm, EvaluationPeriods]).toEqual([3_600_000, 1, 2]);
   const facts = Metrics.map(({ Expression, MetricStat }: { Expression?: string; MetricStat?: { Metric: object } }) =>
     Expression === undefined ? MetricStat?.Metric : { Expression },
   );

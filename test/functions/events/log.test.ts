@@ -134,6 +134,16 @@ test('the watermark of a subscription only moves forward; a delivery that works 
   expect(now).not.toHaveProperty('failedSince');
 });
 
+test('a receiver that refuses an event for good is not away any more', async () => {
+  const { store, subscribe } = eventsInMemory();
+  await subscribe('sub');
+  await store.failed(SUB, 'timeout', 5);
+  await store.delivered(SUB, { position: positionText(START + 7), givenUp: true, answered: true });
+  const now = await store.subscription(OWNER, 'sub');
+  expect(now).toMatchObject({ deliveredTo: positionText(START + 7) });
+  for (const gone of ['failedSince', 'lastError', 'lastDeliveryAt']) expect(now).not.toHaveProperty(gone);
+});
+
 test('a delivery that took long is noted until one that did not', async () => {
   const { store, subscribe } = eventsInMemory();
   await subscribe('sub');

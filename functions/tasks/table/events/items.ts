@@ -213,12 +213,13 @@ export function eventItems(db: DynamoDb, table: string): EventItems {
       const values = { last, ...(!isRepeat && { from }) };
       return move(owner, to, values, '#lastMatched < :last', `SET ${before}#lastMatched = :last`);
     },
-    delivered(owner, to, position, { at, slowUntil } = {}) {
+    delivered(owner, to, position, { at, answered, slowUntil } = {}) {
       const values = { position, ...(at !== undefined && { at }), ...(slowUntil !== undefined && { slowUntil }) };
       const rests = slowUntil === undefined ? '' : ', #slowUntil = :slowUntil';
       const rested = slowUntil === undefined ? ', #slowUntil' : '';
-      const taken = at === undefined ? '' : `, #lastDeliveryAt = :at REMOVE #failedSince, #lastError${rested}`;
-      return move(owner, to, values, '#deliveredTo < :position', `SET #deliveredTo = :position${rests}${taken}`);
+      const taken = at === undefined ? '' : ', #lastDeliveryAt = :at';
+      const over = answered ? ` REMOVE #failedSince, #lastError${rested}` : '';
+      return move(owner, to, values, '#deliveredTo < :position', `SET #deliveredTo = :position${rests}${taken}${over}`);
     },
     async failed(owner, { id, createdAt }, error, at) {
       const set = 'SET #lastError = :error, #triedAt = :at, #failedSince = if_not_exists(#failedSince, :at)';

@@ -57,6 +57,8 @@ export type NewSubscription = StoredSubscription & { readonly url: string };
 export interface Taken {
   /** Undefined: it did not take it. */
   readonly at?: number | undefined;
+  /** Whether its earlier failures are over. */
+  readonly answered?: boolean;
   readonly slowUntil?: number | undefined;
 }
 
