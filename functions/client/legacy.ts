@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KnownClient } from './clients.ts';
 import { type CallOptions, KEY, type Progress, type TaskOptions, type ToolResult } from './options.ts';
-import { persist } from './persist.ts';
+import { isPassing, persist } from './persist.ts';
 import { type Listening, listen } from './questions.ts';
 
 const METHOD_NOT_FOUND = -32601;
@@ -52,37 +52,47 @@ async function settle(client: KnownClient, send: Send, taskId: string, options: 
   const { signal, onQuestion } = options;
   const stop = listen(client, taskId, onQuestion);
   try {
-    return await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop)]), signal);
+    const result = await orAborted(Promise.race([stop.failed, follow(send, taskId, options, stop)]), signal);
+    stop.end(true);
+    return result;
   } catch (error) {
+    stop.end(false);
     if (signal?.aborted) await cancel(send, taskId);
     throw error;
-  } finally {
-    stop.end();
   }
 }
 
-/** Cancels a task. It never fails: the caller gets the reason of the abort, and the server ends the task at its deadline. */
-const cancel = (send: Send, taskId: string) =>
-  persist(() => send('tasks/cancel', { taskId }), undefined).catch(() => undefined);
+/**
+ * Cancels a task. It never fails: the caller gets the reason of the abort, and the server ends the task at its deadline. The caller
+ * waits for the first try only.
+ */
+async function cancel(send: Send, taskId: string): Promise<void> {
+  const once = () => send('tasks/cancel', { taskId });
+  await once().catch((error: unknown) => {
+    if (isPassing(error)) void persist(once, undefined).catch(() => undefined);
+  });
+}
 
 /** How long to wait for the next poll, in ms, whatever the server says. */
 const pauseOf = (interval: unknown): number =>
   typeof interval === 'number' ? Math.min(Math.max(interval, SHORTEST), LONGEST) : 1_000;
 
 /**
- * Polls. From the first question on, it also waits for tasks/result, where questions arrive. The clients do not report that its
- * connection is lost. So while a question is open that `onQuestion` has not, another tasks/result follows after 10 s, then 20 s and so on.
+ * Polls. From the first question on, it also waits for tasks/result, where questions arrive. If the clients lose its connection, they
+ * try to resume it for some seconds, and report an error, but not to the request. So while a question is open that `onQuestion` has not,
+ * another tasks/result follows 10 s later, then 20 s and so on.
  */
 async function follow(
   send: Send,
   taskId: string,
   { onProgress }: TaskOptions,
-  { ended, isAnswering }: Listening,
+  { ended, isAnswering, losses }: Listening,
 ): Promise<ToolResult> {
   const result = () => send<ToolResult>('tasks/result', { taskId });
   const first = Promise.withResolvers<ToolResult>();
   let waiting: Promise<void> | undefined;
   let unheard = 0;
+  let known = 0;
   let pauseBefore = FIRST_AGAIN;
   const wait = () => {
     const one = result().then(first.resolve, () => {
@@ -91,6 +101,7 @@ async function follow(
     });
     waiting = one;
     unheard = 0;
+    known = losses();
   };
   let last: string | undefined;
   for (;;) {
@@ -106,7 +117,7 @@ async function follow(
     } else if (status !== 'input_required' || isAnswering()) {
       unheard = 0;
       pauseBefore = FIRST_AGAIN;
-    } else if (unheard >= pauseBefore) {
+    } else if (losses() > known && unheard >= pauseBefore) {
       pauseBefore *= 2;
       wait();
     }

@@ -65,7 +65,8 @@ export interface TaskOptions {
 
 export interface CallOptions extends TaskOptions {
   /**
-   * The same key and arguments get the same task, so a call can be repeated safely. Use a random UUID.
+   * The same key and arguments get the same task, so a call can be repeated safely. Use a random UUID. On a server without
+   * auth, a key of 2025-11-25 counts for the connection only: to continue after a restart, store the id by `onTask`.
    * @default none
    * @example crypto.randomUUID()
    */

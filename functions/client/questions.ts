@@ -1,4 +1,5 @@
 import type { Client as Client2 } from '@modelcontextprotocol/client';
+import { setBounded } from '../tasks/bounded-map.ts';
 import type { KnownClient } from './clients.ts';
 import { type Answer, NO_ANSWER, type Question, type TaskOptions } from './options.ts';
 
@@ -6,16 +7,27 @@ const METHOD_NOT_FOUND = -32601;
 const RELATED = 'io.modelcontextprotocol/related-task';
 
 type Listener = (question: Question, id: string) => Promise<Answer>;
-const listeners = new WeakMap<KnownClient, Map<string, Listener>>();
+interface Questions {
+  readonly asked: Map<string, Listener>;
+  /** Tasks that calls have left before their end. The streams of these calls may still bring questions. */
+  readonly left: Map<string, true>;
+}
+const listeners = new WeakMap<KnownClient, Questions>();
+const losses = new WeakMap<object, () => number>();
+/** The most tasks whose questions a client leaves open. */
+const MOST_LEFT = 1_000;
 
 export interface Listening {
   /** Rejects with an error of `onQuestion`. */
   readonly failed: Promise<never>;
   /** Whether `onQuestion` has a question now, or may never have one, as the client has its own handler. */
   readonly isAnswering: () => boolean;
+  /** How many errors the transport has had: one may have been the loss of a stream, which ends no request. */
+  readonly losses: () => number;
   /** Aborted by `end`. */
   readonly ended: AbortSignal;
-  end(): void;
+  /** @param isOver whether the task has ended: a later question of another one stays open for `resumeTask` */
+  end(isOver: boolean): void;
 }
 
 /**
@@ -26,7 +38,8 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
   const ended = new AbortController();
   const open = new Map<string, Promise<Answer>>();
   const failed = Promise.withResolvers<never>();
-  const asked = askedOf(client);
+  const { asked, left } = questionsOf(client);
+  left.delete(taskId);
   let answering = 0;
   const answer = async (question: Question) => {
     answering++;
@@ -46,11 +59,34 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
     open.set(id, answered);
     return answered;
   });
-  const end = () => {
+  const end = (isOver: boolean) => {
     asked.delete(taskId);
+    if (!isOver) setBounded(left, taskId, true, MOST_LEFT);
     ended.abort();
   };
-  return { failed: failed.promise, isAnswering: () => answering > 0 || hasHandler(client), ended: ended.signal, end };
+  return {
+    failed: failed.promise,
+    ended: ended.signal,
+    end,
+    losses: lossesOf(client),
+    isAnswering: () => answering > 0 || hasHandler(client),
+  };
+}
+
+/** Counts the errors of the client's transport. */
+function lossesOf({ transport }: KnownClient): () => number {
+  if (transport === undefined) return () => 0;
+  const known = losses.get(transport);
+  if (known !== undefined) return known;
+  let count = 0;
+  const { onerror } = transport;
+  transport.onerror = (error) => {
+    count++;
+    onerror?.(error);
+  };
+  const counted = () => count;
+  losses.set(transport, counted);
+  return counted;
 }
 
 function hasHandler(client: KnownClient): boolean {
@@ -62,21 +98,25 @@ function hasHandler(client: KnownClient): boolean {
   }
 }
 
-function askedOf(client: KnownClient): Map<string, Listener> {
+function questionsOf(client: KnownClient): Questions {
   const known = listeners.get(client);
   if (known !== undefined) return known;
-  const asked = new Map<string, Listener>();
-  listeners.set(client, asked);
+  const questions: Questions = { asked: new Map(), left: new Map() };
+  listeners.set(client, questions);
+  const { asked, left } = questions;
   const own = client as Client2;
   const before = own.fallbackRequestHandler;
   own.fallbackRequestHandler = async (request, context) => {
     const { _meta, ...question } = (request.params ?? {}) as unknown as Question & {
       _meta?: Record<string, { taskId?: string }>;
     };
-    const listener = request.method === 'elicitation/create' ? asked.get(_meta?.[RELATED]?.taskId ?? '') : undefined;
+    const taskId = _meta?.[RELATED]?.taskId ?? '';
+    const listener = request.method === 'elicitation/create' ? asked.get(taskId) : undefined;
     if (listener !== undefined) return (await listener(question, String(request.id))) as never;
     if (before !== undefined) return before(request, context);
+    // An error would be an answer. Another call answers, or none.
+    if (left.has(taskId)) return new Promise<never>(() => {});
     throw Object.assign(new Error(`Method not found: ${request.method}`), { code: METHOD_NOT_FOUND });
   };
-  return asked;
+  return questions;
 }

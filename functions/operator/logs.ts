@@ -22,6 +22,8 @@ export interface FoundLogs {
 /** A search in one log group goes on for so many lines, and so long, in ms. A page of AWS may have no line, and more behind it. */
 const LINES = 10_000;
 const SEARCHES = 20_000;
+/** Before the same page is asked for again, in ms. AWS gives an account 5 to 10 pages a second. */
+const PAUSE = 1_000;
 /** AWS reads newer lines first from this time on only, in ms (API reference of FilterLogEvents, startFromHead). */
 const NEWEST_FIRST = Date.UTC(2024, 0);
 /** The endpoint writes a line before the task has its time. In ms. */
@@ -70,17 +72,24 @@ export async function logsOf(
 }
 
 /** The lines, in the order of their times, and whether these are all. */
-async function linesOf(query: FilterLogEventsCommandInput, source: string, { logs, now }: OperatorContext) {
+async function linesOf(query: FilterLogEventsCommandInput, source: string, { logs, now, sleep }: OperatorContext) {
   const lines: LogLine[] = [];
   const end = now() + SEARCHES;
   let nextToken: string | undefined;
-  do {
-    const found = await logs.send(new FilterLogEventsCommand({ ...query, nextToken }));
-    for (const { timestamp = 0, message = '' } of found.events ?? []) {
-      // Those that CloudWatch makes metrics of.
-      if (!message.startsWith('{"_aws":')) lines.push({ at: timestamp, source, line: message.trimEnd() });
+  let isWhole = false;
+  while (!isWhole && lines.length < LINES && now() < end) {
+    try {
+      const found = await logs.send(new FilterLogEventsCommand({ ...query, nextToken }));
+      for (const { timestamp = 0, message = '' } of found.events ?? []) {
+        // Those that CloudWatch makes metrics of.
+        if (!message.startsWith('{"_aws":')) lines.push({ at: timestamp, source, line: message.trimEnd() });
+      }
+      nextToken = found.nextToken;
+      isWhole = nextToken === undefined;
+    } catch (error) {
+      if ((error as Error).name !== 'ThrottlingException') throw error;
+      await sleep(PAUSE);
     }
-    nextToken = found.nextToken;
-  } while (nextToken !== undefined && lines.length < LINES && now() < end);
-  return { lines: query.startFromHead === false ? lines.reverse() : lines, isWhole: nextToken === undefined };
+  }
+  return { lines: query.startFromHead === false ? lines.reverse() : lines, isWhole };
 }

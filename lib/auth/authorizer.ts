@@ -35,7 +35,8 @@ export class Authorizer extends Construct {
       description: 'Checks the access tokens of MCP clients',
       code,
       memorySize: 512,
-      timeout: Duration.seconds(10),
+      // Two documents of the issuer take 12 s at most. A time-out of Lambda would not be counted.
+      timeout: Duration.seconds(15),
       environment: {
         SERVER_NAME: serverName,
         ISSUER: auth.issuer,

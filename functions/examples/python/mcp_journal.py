@@ -46,10 +46,8 @@ class Journal:
     def __init__(self, event):
         self.task, self.state = event.get("task"), event.get("requestState") or {}
         self.answers = event.get("inputResponses") or {}
-        # Without an envelope a state machine calls, perhaps one of several functions: the steps are not the task's.
+        # Without an envelope a state machine calls, perhaps one of several functions: the steps are of this call only.
         self.in_machine = self.task is not None and self.task.get("envelope") != 1
-        if self.in_machine:
-            self.task, self.state = None, {}
         if self.task is None:  # It brings only the answers to its last questions.
             self.answers = {**(self.state.get("answers") or {}), **self.answers}
         self.mark = str(uuid.uuid4())
@@ -135,7 +133,7 @@ class Journal:
             for name, misfit in self.state.get("misfits", {}).items():
                 found["#step#" + name] = {"misfit": misfit}
         # A run on Express has a name: an earlier run of its round may have been lost, at attempt 0, too.
-        elif task["round"] > 1 or task["attempt"] > 0 or "run" in task:
+        elif not self.in_machine and (task["round"] > 1 or task["attempt"] > 0 or "run" in task):
             for end, item in query(task, "begins_with(#sort, :sort)", "").items():
                 if end.startswith(("#step#", "#wait#")):
                     found[end] = item
@@ -195,7 +193,7 @@ class Journal:
             raise lost from None
 
     def _put(self, end, entry, before=None):
-        if self.task is None:
+        if self.task is None or self.in_machine:
             return self._add(end, entry)
         placed = _placed(self.task, entry)
         values = {key: {"N" if key == "bytes" else "S": str(value)} for key, value in placed.items()}

@@ -57,50 +57,83 @@ test('a stream that ends before the task is opened again, after the poll interva
   expect(pauses.slice(0, 2)).toEqual([70, 70]);
 });
 
-/** A task that asks, and whose first tasks/result lost its connection without a sign. */
-function lostStream(polls: number, asks: () => void = () => {}) {
-  const statuses = Array.from({ length: polls }, () => ['input_required', { pollInterval: 5_000 }] as const);
-  const lost = () => {
+/** A task that asks, and whose tasks/result brings nothing. @param asks what happens when one arrives */
+function silentStream(asks: () => void = () => {}) {
+  const statuses = Array.from({ length: 30 }, () => ['input_required', { pollInterval: 5_000 }] as const);
+  const silent = () => {
     asks();
     return never();
   };
-  const server = taskServer([...statuses, ['completed']], { 'tasks/result': lost });
-  return { server, results: () => server.methods().filter((method) => method === 'tasks/result').length };
+  const server = taskServer([...statuses, ['completed']], { 'tasks/result': silent });
+  const results = () => server.methods().filter((method) => method === 'tasks/result').length;
+  return {
+    server,
+    results,
+    polled: () => server.methods().length > 30,
+    lose: () => server.onerror?.(new Error('lost')),
+  };
 }
 const onQuestion = () => ({ action: 'decline' }) as const;
 
-test('a stream on which no question comes is followed by another, after 10, 20 and 40 s', async () => {
-  const { server, results } = lostStream(30);
+test('a stream whose connection is lost is followed by another, after 10, 20 and 40 s', async () => {
+  const { server, results, lose } = silentStream();
   const opened: number[] = [];
   void resumeTask(await OLD(server), 'T', { onQuestion });
-  let before = 0;
-  while (before < 4) {
+  for (let before = 0; before < 4; before = results()) {
     await turns(1);
-    if (results() > before) opened.push(pauses.reduce((sum, ms) => sum + ms, 0));
-    before = results();
+    if (results() === before) continue;
+    opened.push(pauses.reduce((sum, ms) => sum + ms, 0));
+    lose();
   }
   expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 10_000, 30_000, 70_000]);
 });
 
-test('a question that somebody works at, or that the handler of the program gets, is asked once', async () => {
-  const own = lostStream(30);
+test('no other stream follows without a loss, during an answer, or beside a handler of the program', async () => {
+  const open = silentStream();
+  void resumeTask(await OLD(open.server), 'T', { onQuestion });
+  const own = silentStream(() => own.lose());
   const client = await OLD(own.server);
   client.setRequestHandler(ElicitRequestSchema, () => never() as never);
   void resumeTask(client, 'T', { onQuestion });
-  const asking = lostStream(30, () => {
+  const asking = silentStream(() => {
     const _meta = { 'io.modelcontextprotocol/related-task': { taskId: 'T' } };
-    asking.server.onmessage?.({
-      jsonrpc: '2.0',
-      id: 'q',
-      method: 'elicitation/create',
-      params: { message: 'Ok?', _meta },
-    });
+    const params = { message: 'Ok?', _meta };
+    asking.server.onmessage?.({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params });
+    asking.lose();
   });
   const asked = vi.fn(() => never() as never);
   void resumeTask(await OLD(asking.server), 'T', { onQuestion: asked });
-  await expect.poll(() => [own, asking].map(({ server }) => server.methods().length > 30)).toEqual([true, true]);
+  const all = [open, own, asking];
+  await expect.poll(() => all.map((one) => one.polled())).toEqual([true, true, true]);
   await turns();
-  expect([own.results(), asking.results(), asked.mock.calls.length]).toEqual([2, 2, 1]);
+  // The last one is for the task that has ended.
+  expect([...all.map((one) => one.results()), asked.mock.calls.length]).toEqual([2, 2, 2, 1]);
+});
+
+test('a call that failed leaves later questions of its task open: an error would be an answer', async () => {
+  const server = taskServer([['input_required']], { 'tasks/result': never });
+  const failing = () => {
+    throw new Error('not now');
+  };
+  const asks = (id: string, taskId: string) => {
+    const params = { message: 'Ok?', _meta: { 'io.modelcontextprotocol/related-task': { taskId } } };
+    server.onmessage?.({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
+  };
+  const client = await OLD(server);
+  const call = resumeTask(client, 'T', { onQuestion: failing });
+  await expect.poll(() => server.methods()).toContain('tasks/result');
+  asks('first', 'T');
+  await expect(call).rejects.toThrow('not now');
+  asks('second', 'T');
+  asks('other', 'unknown');
+  await turns();
+  expect(server.answers.flatMap(({ id }) => id ?? [])).toEqual(['other']);
+  const again = resumeTask(client, 'T', { onQuestion });
+  await turns();
+  asks('third', 'T');
+  await expect.poll(() => server.answers.at(-1)).toMatchObject({ id: 'third', result: { action: 'decline' } });
+  await client.close();
+  await expect(again).rejects.toThrow();
 });
 
 test('a task that is created after the abort is cancelled, too', async () => {
@@ -153,7 +186,12 @@ test('an abort cancels the task, also if the first cancels are lost or meet a bu
   await expect.poll(() => server.methods()).toContain('tasks/get');
   stop.abort(new Error('enough'));
   await expect(call).rejects.toThrow('enough');
-  expect(server.methods().filter((method) => method === 'tasks/cancel')).toHaveLength(3);
+  const sent = (wanted: string) => server.methods().filter((method) => method === wanted).length;
+  // The call does not wait for the last try.
+  expect(sent('tasks/cancel')).toBeLessThan(3);
+  const polls = sent('tasks/get');
+  await expect.poll(() => sent('tasks/cancel')).toBe(3);
+  expect(sent('tasks/get')).toBe(polls);
 });
 
 test('a status that comes after an abort is no progress', async () => {

@@ -51,6 +51,7 @@ export class Scripted {
   readonly options: object[] = [];
   onmessage?: (message: Message) => void;
   onclose?: () => void;
+  onerror?: (error: Error) => void;
   readonly handlers: Readonly<Record<string, Handler>>;
 
   constructor(methods: Readonly<Record<string, Handler>>) {

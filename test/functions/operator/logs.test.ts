@@ -89,6 +89,27 @@ describe('the log lines of a task', () => {
     expect(hidden).toContain('later lines of endpoint: a search ends after 10,000 lines or 20 s');
   });
 
+  test('that AWS throttles meanwhile are asked for again, and those found before stay', async () => {
+    const throttled = Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+    let [now, refused] = [T0, 0];
+    const { context } = reading(({ nextToken }) => {
+      if (nextToken === undefined) return { events: [event(1, 'a')], nextToken: 'second' };
+      if (refused++ % 2 === 0 || refused > 50) throw throttled;
+      return { events: [event(2, 'b')], ...(refused > 10 && { nextToken }) };
+    });
+    const sleep = async (ms: number) => {
+      now += ms;
+    };
+    const search = async () =>
+      logsOf(undefined, { part: 'endpoint', payload: false }, { ...context, now: () => now, sleep });
+    expect(await search()).toMatchObject({ lines: [{ line: 'a' }, { line: 'b' }], hidden: [] });
+    refused = 51;
+    expect(await search()).toMatchObject({
+      lines: [{ line: 'a' }],
+      hidden: ['earlier lines of endpoint: a search ends after 10,000 lines or 20 s'],
+    });
+  });
+
   test('without the right to a group name it, and any other failure is thrown', async () => {
     const failing = (error: Error) =>
       reading(({ logGroupName }) => {
