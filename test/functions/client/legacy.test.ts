@@ -88,7 +88,7 @@ test('a stream whose connection is lost is followed by another, after 10, 20 and
   expect(opened.map((at) => at - (opened[0] ?? 0))).toEqual([0, 10_000, 30_000, 70_000]);
 });
 
-test('no other stream follows without a loss, during an answer, or beside a handler of the program', async () => {
+test('no other stream follows without a loss, during an answer, or beside an own handler', async () => {
   const open = silentStream();
   void resumeTask(await OLD(open.server), 'T', { onQuestion });
   const own = silentStream(() => own.lose());
