@@ -12,11 +12,11 @@ import { resource, resourceContents } from '../wire/resources.ts';
 /** Both revisions: the files of the tasks that this token may see; the newest task comes first. Cursors are signed (A-24). */
 export const resourcesList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
+  const purpose = `files:${owner}`;
+  const after = owner && (await openCursor({ params }, { purpose, owner }, server));
   await server.pollLimit.countList(principal, server);
   // Each of its tasks has another owner.
   if (owner === undefined) return wire.result({ resources: [], ...wire.uncached });
-  const purpose = `files:${owner}`;
-  const after = await openCursor({ params }, { purpose, owner }, server);
   const { files, last } = await server.files.listFiles(owner, limits.files.page, after);
   const keys = [...new Map(files.map(({ taskId }) => [taskId, { owner, taskId }])).values()];
   const readAt = server.now();

@@ -185,8 +185,7 @@ async function admit(record: TaskRecord, call: Call, server: ServerContext, refu
 }
 
 /**
- * Stores a record and returns it, or the record that exists under its key. Without an idempotency key, an existing
- * record is this one: the SDK has retried a put whose answer was lost.
+ * Stores a record and returns it, or the record that exists under its key.
  *
  * @param refusal why the task has ended, if it ends at its creation
  */
@@ -206,9 +205,11 @@ async function storeRecord(
     if (await server.store.create(record)) return record;
     readAt = server.now();
   }
-  server.audit('repeated', { owner: record.owner, taskId: record.taskId, tool: record.tool });
   const existing = before ?? (await server.store.get(record));
   if (existing === undefined) throw new InternalError();
+  // It is this one: the SDK has repeated the put, whose answer was lost.
+  if (existing.hookKey === record.hookKey) return record;
+  server.audit('repeated', { owner: record.owner, taskId: record.taskId, tool: record.tool });
   // A plain call that is repeated gets its result from S3 each time.
   server.pollLimit.countShown(record);
   await countLarge(call.principal, existing, server);
@@ -217,5 +218,5 @@ async function storeRecord(
   }
   const shown = currentRecord(existing, readAt, server);
   if (shown === undefined) throw new InvalidParams(FAILURES.KeyExpired.message);
-  return record.digest === undefined ? record : shown;
+  return shown;
 }

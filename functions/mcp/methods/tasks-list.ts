@@ -10,9 +10,9 @@ import { view, visible } from '../read/read.ts';
 export const tasksList: Method = async ({ params, principal, wire }, server) => {
   const owner = listPartition(principal);
   if (owner === undefined) throw new InvalidParams('tasks/list needs the MCP-Session-Id that initialize gave');
-  await server.pollLimit.countList(principal, server);
   const purpose = `cursor:${owner}`;
   const after = await openCursor({ params }, { purpose, owner }, server);
+  await server.pollLimit.countList(principal, server);
   const readAt = server.now();
   const page = await server.store.list(owner, limits.listPage, after);
   const seen = visible(principal, page.tasks, readAt, server);

@@ -43,6 +43,16 @@ test('row 2: on Express, a keyed start is refused: a sweep starts it, and no rep
   expect(await get(taskId)).toMatchObject({ status: 'completed', result: { structuredContent: { a: 2 } } });
 });
 
+test('on Express, a keyed call whose put loses its answer starts its task, once', async () => {
+  const meta = { 'mcp-task-server/idempotencyKey': 'p'.repeat(32) };
+  const params = { name: 'echo', arguments: { a: 3 } };
+  cloud().faults.add({ service: 'dynamodb', operation: 'PutItem', caller: 'ServerEndpoint', at: 'after', do: 'drop' });
+  const { taskId } = (await modernRequest(url(), 'tools/call', params, { meta })).body.result;
+  expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+  await quiet();
+  expect(runsOf(taskId)).toHaveLength(1);
+});
+
 test('row 3: on Express, the answer to the start is lost: two runs, and the first end counts', async ({ task }) => {
   cloud().faults.add({ ...START, at: 'after', do: 'drop' });
   const since = now();
