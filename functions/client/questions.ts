@@ -8,7 +8,8 @@ const RELATED = 'io.modelcontextprotocol/related-task';
 
 type Listener = (question: Question, id: string) => Promise<Answer>;
 interface Questions {
-  readonly asked: Map<string, Listener>;
+  /** Of each task, the listeners of its calls. The last one answers. */
+  readonly asked: Map<string, readonly Listener[]>;
   /** Tasks that calls have left before their end. The streams of these calls may still bring questions. */
   readonly left: Map<string, true>;
 }
@@ -54,13 +55,16 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
       return new Promise<never>(() => {});
     }
   };
-  asked.set(taskId, (question, id) => {
+  const listener: Listener = (question, id) => {
     const answered = open.get(id) ?? answer(question);
     open.set(id, answered);
     return answered;
-  });
+  };
+  asked.set(taskId, [...(asked.get(taskId) ?? []), listener]);
   const end = (isOver: boolean) => {
-    asked.delete(taskId);
+    const others = asked.get(taskId)?.filter((one) => one !== listener) ?? [];
+    if (others.length > 0) asked.set(taskId, others);
+    else asked.delete(taskId);
     if (!isOver) setBounded(left, taskId, true, MOST_LEFT);
     ended.abort();
   };
@@ -111,7 +115,7 @@ function questionsOf(client: KnownClient): Questions {
       _meta?: Record<string, { taskId?: string }>;
     };
     const taskId = _meta?.[RELATED]?.taskId ?? '';
-    const listener = request.method === 'elicitation/create' ? asked.get(taskId) : undefined;
+    const listener = request.method === 'elicitation/create' ? asked.get(taskId)?.at(-1) : undefined;
     if (listener !== undefined) return (await listener(question, String(request.id))) as never;
     if (before !== undefined) return before(request, context);
     // An error would be an answer. Another call answers, or none.

@@ -129,6 +129,9 @@ test('a call that failed leaves later questions of its task open: an error would
   await turns();
   expect(server.answers.flatMap(({ id }) => id ?? [])).toEqual(['other']);
   const again = resumeTask(client, 'T', { onQuestion });
+  // A further call that fails does not take the questions of this one.
+  const further = resumeTask(client, 'T', { onQuestion: failing, signal: AbortSignal.abort(new Error('too late')) });
+  await expect(further).rejects.toThrow('too late');
   await turns();
   asks('third', 'T');
   await expect.poll(() => server.answers.at(-1)).toMatchObject({ id: 'third', result: { action: 'decline' } });
