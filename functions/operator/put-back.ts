@@ -34,7 +34,8 @@ export const exactNumber = (text: string): number | NumberValue =>
 /**
  * Copies missing items from a restored table to the table of the server, while that is in use: see docs/recovery.md.
  * Each put has a condition, so it overwrites nothing newer and no outcome. It can be stopped at any moment and
- * repeated. Throws the errors of DynamoDB.
+ * repeated. Tasks come last: a task goes on as soon as it is there, and its run needs the steps that it has done. Throws the errors
+ * of DynamoDB.
  *
  * @param now in ms since the epoch
  */
@@ -44,22 +45,32 @@ export async function putBack(
   now: number,
 ): Promise<PutBack> {
   const done: PutBack = { read: 0, written: 0, kept: 0, expired: 0, left: 0 };
+  const copy = async (item: Item) => {
+    done.read++;
+    if (String(item[KEY.partition]).startsWith(EVENTS_PARTITION)) done.left++;
+    else if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
+    else if (await ifConditionHolds(db.send(put(tables.current, item)))) done.written++;
+    else done.kept++;
+  };
+  for (const ofTasks of [false, true]) {
+    for await (const page of pages(db, tables.restored)) {
+      await Promise.all(page.filter((item) => isTask(item) === ofTasks).map(copy));
+    }
+  }
+  return done;
+}
+
+/** Records of tasks, also of another release. No other item has a status. */
+const isTask = (item: Item): boolean => item.status !== undefined;
+
+async function* pages(db: DynamoDBDocumentClient, TableName: string): AsyncGenerator<readonly Item[]> {
   let from: Item | undefined;
   do {
-    const scan = { TableName: tables.restored, Limit: AT_ONCE, ...(from && { ExclusiveStartKey: from }) };
+    const scan = { TableName, Limit: AT_ONCE, ...(from && { ExclusiveStartKey: from }) };
     const page = await db.send(new ScanCommand({ ...scan, ConsistentRead: true }));
-    await Promise.all(
-      (page.Items ?? []).map(async (item) => {
-        done.read++;
-        if (String(item[KEY.partition]).startsWith(EVENTS_PARTITION)) done.left++;
-        else if (typeof item.expiresAt === 'number' && item.expiresAt * 1_000 <= now) done.expired++;
-        else if (await ifConditionHolds(db.send(put(tables.current, item)))) done.written++;
-        else done.kept++;
-      }),
-    );
+    yield page.Items ?? [];
     from = page.LastEvaluatedKey;
   } while (from !== undefined);
-  return done;
 }
 
 /** A task that has ended stays ended (C-10, E-14): one that is unfinished now was damaged meanwhile. */

@@ -68,7 +68,22 @@ describe('items of a restored table', () => {
     const { counts, scans, items } = await copied(many);
     expect(counts).toEqual({ ...none, read: 51, written: 51 });
     expect(items).toHaveLength(51);
-    expect(scans).toMatchObject(Array(3).fill({ TableName: 'restored', Limit: 25, ConsistentRead: true }));
+    // Once for tasks, and before that for all other items.
+    expect(scans).toMatchObject(Array(6).fill({ TableName: 'restored', Limit: 25, ConsistentRead: true }));
+  });
+
+  test('come before the tasks that need them: a task goes on as soon as it is there', async () => {
+    const journals = Array.from({ length: 30 }, (_, n) => ({
+      owner: 'progress#o',
+      taskId: `t${n}#step#pay`,
+      value: '1',
+    }));
+    const tasks = Array.from({ length: 30 }, (_, n) => restored({ taskId: `t${n}`, status: 'waiting' }));
+    const { items } = await copied([...tasks, ...journals]);
+    expect(items.map(({ status }) => status ?? 'step')).toEqual([
+      ...Array(30).fill('step'),
+      ...Array(30).fill('waiting'),
+    ]);
   });
 
   test('whose time to live is over are left out, those that end later, or never, are not', async () => {
@@ -78,7 +93,7 @@ describe('items of a restored table', () => {
       { owner: 'o', taskId: '#slots#0' },
     ]);
     expect(counts).toEqual({ ...none, read: 3, written: 2, expired: 1 });
-    expect(items.map(({ taskId }) => taskId)).toEqual(['later', '#slots#0']);
+    expect(items.map(({ taskId }) => taskId)).toEqual(['#slots#0', 'later']);
   });
 
   const { createdAt } = task();

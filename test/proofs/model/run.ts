@@ -65,7 +65,8 @@ async function settle(simulation: Simulation): Promise<void> {
       truth.violated(`Nothing goes on, long before the deadline: ${record.taskId} round ${record.round}`);
     }
   }
-  const bound = () => Math.max(...[...truth.tasks.values()].map(({ record }) => record.deadlineAt + BOUND));
+  const bound = (more = 0) =>
+    Math.max(...[...truth.tasks.values()].map(({ record }) => record.deadlineAt + BOUND + more));
   // Clients go on meanwhile, and may make new tasks.
   while (agenda.now() <= bound() && !bad()) await agenda.runTo(bound() + SECOND);
   const settled = (is: (record: TaskRecord) => boolean) => {
@@ -76,7 +77,8 @@ async function settle(simulation: Simulation): Promise<void> {
   };
   settled(({ status }) => !isTerminal(status));
   // A run that is not there to be stopped may still start: the sweep looks again a minute later.
-  if (!bad()) await agenda.runTo(agenda.now() + 60 * SECOND);
+  const again = () => bound(60 * SECOND);
+  while (agenda.now() <= again() && !bad()) await agenda.runTo(again() + SECOND);
   settled(() => true);
   const due = [...simulation.table.items()].filter((item) => item.due !== undefined);
   if (due.length > 0) truth.violated(`The index keeps ${due.length} tasks`);
