@@ -78,7 +78,9 @@ describe('items of a restored table', () => {
       taskId: `t${n}#step#pay`,
       value: '1',
     }));
-    const tasks = Array.from({ length: 30 }, (_, n) => restored({ taskId: `t${n}`, status: 'waiting' }));
+    const tasks = Array.from({ length: 30 }, (_, n) =>
+      restored({ taskId: `t${n}`, status: 'waiting', expiresAt: NOW }),
+    );
     const { items } = await copied([...tasks, ...journals]);
     expect(items.map(({ status }) => status ?? 'step')).toEqual([
       ...Array(30).fill('step'),
