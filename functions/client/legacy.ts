@@ -117,7 +117,7 @@ async function follow(
     } else if (status !== 'input_required' || isAnswering()) {
       unheard = 0;
       pauseBefore = FIRST_AGAIN;
-    } else if (losses() > known && unheard >= pauseBefore) {
+    } else if (losses() !== known && unheard >= pauseBefore) {
       pauseBefore *= 2;
       wait();
     }

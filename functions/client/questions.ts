@@ -42,7 +42,7 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
   const { asked, left } = questionsOf(client);
   left.delete(taskId);
   let answering = 0;
-  const answer = async (question: Question) => {
+  const answer = async (question: Question, id: string) => {
     answering++;
     try {
       if (onQuestion === undefined) throw new Error(NO_ANSWER);
@@ -52,11 +52,12 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
     } catch (error) {
       // An error would be an answer, and the question would be closed.
       failed.reject(error);
-      return new Promise<never>(() => {});
+      const other = asked.get(taskId)?.findLast((one) => one !== listener);
+      return other?.(question, id) ?? new Promise<never>(() => {});
     }
   };
   const listener: Listener = (question, id) => {
-    const answered = open.get(id) ?? answer(question);
+    const answered = open.get(id) ?? answer(question, id);
     open.set(id, answered);
     return answered;
   };
@@ -72,7 +73,8 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
     failed: failed.promise,
     ended: ended.signal,
     end,
-    losses: lossesOf(client),
+    // The client may have another transport by then.
+    losses: () => lossesOf(client)(),
     isAnswering: () => answering > 0 || hasHandler(client),
   };
 }

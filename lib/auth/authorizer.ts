@@ -35,8 +35,8 @@ export class Authorizer extends Construct {
       description: 'Checks the access tokens of MCP clients',
       code,
       memorySize: 512,
-      // Two documents of the issuer take 12 s at most. A time-out of Lambda would not be counted.
-      timeout: Duration.seconds(15),
+      // Four documents of the issuer take 24 s at most. A time-out of Lambda would not be counted.
+      timeout: Duration.seconds(28),
       environment: {
         SERVER_NAME: serverName,
         ISSUER: auth.issuer,

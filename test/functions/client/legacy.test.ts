@@ -139,6 +139,25 @@ test('a call that failed leaves later questions of its task open: an error would
   await expect(again).rejects.toThrow();
 });
 
+test('a question at which one call fails goes to the other call of its task', async () => {
+  const server = taskServer([['input_required']], { 'tasks/result': never });
+  const client = await OLD(server);
+  const asked = vi.fn(onQuestion);
+  const first = resumeTask(client, 'T', { onQuestion: asked });
+  await expect.poll(() => server.methods()).toContain('tasks/result');
+  const second = resumeTask(client, 'T');
+  const failed = expect(second).rejects.toThrow('pass onQuestion');
+  await turns();
+  const params = { message: 'Ok?', _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'T' } } };
+  server.onmessage?.({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params });
+  await failed;
+  await turns();
+  expect(server.answers.at(-1)).toMatchObject({ id: 'q', result: { action: 'decline' } });
+  expect(asked).toHaveBeenCalledOnce();
+  await client.close();
+  await expect(first).rejects.toThrow();
+});
+
 test('a task that is created after the abort is cancelled, too', async () => {
   const stop = new AbortController();
   const created = later();
