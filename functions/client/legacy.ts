@@ -86,7 +86,7 @@ async function follow(
   send: Send,
   taskId: string,
   { onProgress }: TaskOptions,
-  { ended, isAnswering, losses }: Listening,
+  { ended, isAnswering, transportErrors }: Listening,
 ): Promise<ToolResult> {
   const result = () => send<ToolResult>('tasks/result', { taskId });
   const first = Promise.withResolvers<ToolResult>();
@@ -101,7 +101,7 @@ async function follow(
     });
     waiting = one;
     unheard = 0;
-    known = losses();
+    known = transportErrors();
   };
   let last: string | undefined;
   for (;;) {
@@ -117,7 +117,7 @@ async function follow(
     } else if (status !== 'input_required' || isAnswering()) {
       unheard = 0;
       pauseBefore = FIRST_AGAIN;
-    } else if (losses() !== known && unheard >= pauseBefore) {
+    } else if (transportErrors() !== known && unheard >= pauseBefore) {
       pauseBefore *= 2;
       wait();
     }

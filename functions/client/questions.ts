@@ -14,7 +14,7 @@ interface Questions {
   readonly left: Map<string, true>;
 }
 const listeners = new WeakMap<KnownClient, Questions>();
-const losses = new WeakMap<object, () => number>();
+const transportErrors = new WeakMap<object, () => number>();
 /** The most tasks whose questions a client leaves open. */
 const MOST_LEFT = 1_000;
 
@@ -23,8 +23,8 @@ export interface Listening {
   readonly failed: Promise<never>;
   /** Whether `onQuestion` has a question now, or may never have one, as the client has its own handler. */
   readonly isAnswering: () => boolean;
-  /** How many errors the transport has had: one may have been the loss of a stream, which ends no request. */
-  readonly losses: () => number;
+  /** How many errors the transport has had. One of them may be the loss of a stream, which ends no request. */
+  readonly transportErrors: () => number;
   /** Aborted by `end`. */
   readonly ended: AbortSignal;
   /** @param isOver whether the task has ended: a later question of another one stays open for `resumeTask` */
@@ -74,15 +74,15 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
     ended: ended.signal,
     end,
     // The client may have another transport by then.
-    losses: () => lossesOf(client)(),
+    transportErrors: () => transportErrorsOf(client)(),
     isAnswering: () => answering > 0 || hasHandler(client),
   };
 }
 
 /** Counts the errors of the client's transport. */
-function lossesOf({ transport }: KnownClient): () => number {
+function transportErrorsOf({ transport }: KnownClient): () => number {
   if (transport === undefined) return () => 0;
-  const known = losses.get(transport);
+  const known = transportErrors.get(transport);
   if (known !== undefined) return known;
   let count = 0;
   const { onerror } = transport;
@@ -91,7 +91,7 @@ function lossesOf({ transport }: KnownClient): () => number {
     onerror?.(error);
   };
   const counted = () => count;
-  losses.set(transport, counted);
+  transportErrors.set(transport, counted);
   return counted;
 }
 
