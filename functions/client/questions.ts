@@ -50,10 +50,10 @@ export function listen(client: KnownClient, taskId: string, onQuestion: TaskOpti
       answering--;
       return given;
     } catch (error) {
-      // An error would be an answer, and the question would be closed.
+      // An error would be an answer, and the question would be closed. Another call of the task gets it, or none.
       failed.reject(error);
-      const other = asked.get(taskId)?.findLast((one) => one !== listener);
-      return other?.(question, id) ?? new Promise<never>(() => {});
+      end(false);
+      return asked.get(taskId)?.at(-1)?.(question, id) ?? new Promise<never>(() => {});
     }
   };
   const listener: Listener = (question, id) => {

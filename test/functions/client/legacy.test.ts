@@ -1,6 +1,6 @@
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test, vi } from 'vitest';
-import { callTask, resumeTask } from '../../../functions/client/index.ts';
+import { callTask, resumeTask, type TaskOptions } from '../../../functions/client/index.ts';
 import { instantPauses } from './instant.ts';
 import { cut, DONE, inTurn, OLD, Refusal, task, taskServer, throwing, turns } from './scripted.ts';
 
@@ -156,6 +156,41 @@ test('a question at which one call fails goes to the other call of its task', as
   expect(asked).toHaveBeenCalledOnce();
   await client.close();
   await expect(first).rejects.toThrow();
+});
+
+const refused = () => new Error('pass onQuestion');
+test.each<[string, TaskOptions['onQuestion']]>([
+  ['without onQuestion', undefined],
+  [
+    'that throw at once',
+    () => {
+      throw refused();
+    },
+  ],
+  ['that throw later', () => Promise.reject(refused())],
+])('a question at which two calls fail goes to the third, or stays open: calls %s', async (_, failing) => {
+  const server = taskServer([['input_required']], { 'tasks/result': never });
+  const client = await OLD(server);
+  const asks = (id: string) => {
+    const params = { message: 'Ok?', _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'T' } } };
+    server.onmessage?.({ jsonrpc: '2.0', id, method: 'elicitation/create', params });
+  };
+  const fails = (...wanted: (TaskOptions['onQuestion'] | undefined)[]) =>
+    wanted.map((one) => expect(resumeTask(client, 'T', one && { onQuestion: one })).rejects.toThrow('pass onQuestion'));
+  const two = fails(failing, failing);
+  await expect.poll(() => server.methods()).toContain('tasks/result');
+  asks('open');
+  await Promise.all(two);
+  await turns();
+  expect(server.answers.filter(({ id }) => id === 'open')).toEqual([]);
+  const willing = resumeTask(client, 'T', { onQuestion });
+  const others = fails(failing, failing);
+  await turns();
+  asks('q');
+  await Promise.all(others);
+  await expect.poll(() => server.answers.at(-1)).toMatchObject({ id: 'q', result: { action: 'decline' } });
+  await client.close();
+  await expect(willing).rejects.toThrow();
 });
 
 test('a task that is created after the abort is cancelled, too', async () => {
