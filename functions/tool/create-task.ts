@@ -31,7 +31,7 @@ export function createTask(
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
-  const asked = new Map<string, number>();
+  const asked = new Set<string>();
   const begun = new Set<string>();
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
@@ -174,8 +174,9 @@ export function createTask(
 }
 
 /** The name of a question: a run that asks under the same key again asks another question. */
-function nameOf(key: string, asked: Map<string, number>): string {
-  const times = (asked.get(key) ?? 0) + 1;
-  asked.set(key, times);
-  return times === 1 ? key : `${key}~${times}`;
+function nameOf(key: string, asked: Set<string>): string {
+  let name = key;
+  for (let times = 2; asked.has(name); times++) name = `${key}~${times}`;
+  asked.add(name);
+  return name;
 }

@@ -1,62 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { fileKey } from '../../functions/tasks/files/file.ts';
-
-/** Not every machine has Python with boto3. */
-const hasPython = spawnSync('python3', ['-c', 'import boto3']).status === 0;
-
-test.skipIf(!hasPython)('files in Python have the names and headers of files in TypeScript', async () => {
-  const vectors = 'test/functions/tasks/files/vectors.json';
-  const script = `
-import json, mcp_files
-for name, type, part, header in json.load(open('${vectors}', encoding='utf-8')):
-    assert (mcp_files.path_name(name), mcp_files._disposition(name, type)) == (part, header), name
-print(mcp_files._key({"owner": "o", "taskId": "t"}, "id"))
-`;
-  expect(await runPython(script)).toBe(`${fileKey({ owner: 'o', taskId: 't' }, 'id')}\n`);
-});
-
-/** The note of the file is refused: the one that is there expires later. */
-const STORES = `
-import json, mcp_files
-from unittest.mock import MagicMock
-task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000}
-mcp_files.client, mcp_files.write = MagicMock(), lambda *_, **__: False
-mcp_files.client("s3").upload_fileobj.side_effect = lambda source, *_, **__: source.read()
-def noted(deadline):
-    note = {"id": "x", "name": "a", "type": "text/plain", "bytes": 9, "sha256": "00", "deadline": deadline}
-    mcp_files.query = lambda *_: {"#a": {"value": json.dumps(note)}}
-    print(mcp_files.file({"task": task}, "a", "new")["size"])
-noted(task["deadline"])
-noted(task["deadline"] + 1)
-`;
-
-test.skipIf(!hasPython)('a file in Python is the first of its task, and never one of an older task', async () => {
-  expect(await runPython(STORES)).toBe('9\n3\n');
-});
-
-/** A file that is copied from an object, which changes meanwhile. */
-const COPIES = `
-import mcp_files
-from botocore.exceptions import ClientError
-from unittest.mock import MagicMock
-task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000}
-mcp_files.client, mcp_files.write = MagicMock(), lambda *_, **__: print("noted")
-mcp_files.client("s3").upload_fileobj.side_effect = lambda source, *_, **__: source.read(20)
-mcp_files.client("s3").exceptions.ClientError = ClientError
-def copied():
-    yield b"0123456789"
-    raise ClientError({"Error": {"Code": "PreconditionFailed"}}, "GetObject")
-try:
-    mcp_files.file({"task": task}, "a", copied)
-except ClientError as error:
-    print(error.operation_name)
-`;
-
-test.skipIf(!hasPython)('an error of the source of a file in Python is never one of its upload', async () => {
-  expect(await runPython(COPIES)).toBe('GetObject\n');
-});
+import { hasPython, runPython } from '../support/python.ts';
 
 /** The second round of a task that only asks. */
 const ASKS = `
@@ -98,6 +41,75 @@ print(mcp_task.tool(asks)(event, None))
 
 test.skipIf(!hasPython)('a call without a task in Python keeps the answers to its earlier questions', async () => {
   expect(await runPython(ASKS_TWICE)).toBe("['a', 'b']\n");
+});
+
+/** A run asks under one name for each of three files. The person has seen the first question. */
+const ASKS_AGAIN = `
+import mcp_task
+answers = {"sure": {"action": "accept", "content": {}}}
+event = {"inputResponses": answers, "arguments": {}}
+try:
+    for name in ("draft", "thesis", "photos"):
+        print(name, mcp_task.ask(event, "sure", "Delete %s?" % name, {}))
+except mcp_task.Question as question:
+    print(question.requests["sure~2"]["params"]["message"])
+`;
+
+test.skipIf(!hasPython)('asking twice under one name in Python asks two questions', async () => {
+  expect(await runPython(ASKS_AGAIN)).toBe('draft {}\nDelete thesis?\n');
+});
+
+/** The step has begun, and little time is left for the items of a map inside. */
+const MAP_IN_STEP = `
+import mcp_journal, mcp_task
+mcp_journal.query, mcp_journal.write = (lambda *_: {}), (lambda *_: True)
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 2, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+left = [60]
+class Context:
+    def get_remaining_time_in_millis(self):
+        return left[0] * 1000
+def slow(item):
+    left[0] = 1
+    return item
+def run(arguments, event):
+    event["_longest"] = 30
+    mcp_task.step(event, "first", lambda: 0)
+    inner = lambda: mcp_task.map_steps(event, "card", [1, 2, 3], slow, concurrency=1)
+    return mcp_task.step(event, "all", inner, at_most_once=True)
+print(mcp_task.tool(run)({"task": task, "inputResponses": {}, "arguments": {}}, Context()))
+`;
+
+test.skipIf(!hasPython)('a map inside a step in Python does not end the round', async () => {
+  expect(await runPython(MAP_IN_STEP)).toBe('[1, 2, 3]\n');
+});
+
+/** What one run does twice under one name, and two reports. */
+const TWICE = `
+import mcp_files, mcp_journal, mcp_task
+from datetime import timedelta
+mcp_journal.query, mcp_journal.write, mcp_files.write = (lambda *_: {}), (lambda *_: True), (lambda *_, **__: True)
+mcp_files._upload = lambda t, l, name, body, ct: {"id": "x" * 22, "name": name, "type": ct, "bytes": 1, "sha256": "00" * 32}
+mcp_task._report = lambda task, *report: print(report)
+task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+event = {"task": task, "inputResponses": {}, "arguments": {}}
+mcp_task.step(event, "job", lambda: 7)
+mcp_task.file(event, "report", "north")
+second = timedelta(seconds=1)
+for twice in (lambda: mcp_task.until(event, "job", lambda: 8, second, second), lambda: mcp_task.file(event, "report", "south")):
+    try:
+        print(twice())
+    except TypeError as error:
+        print(error)
+mcp_task.progress(event, "half", 50, 100)
+mcp_task._last_report = 0
+mcp_task.progress(event, "still at it")
+`;
+
+test.skipIf(!hasPython)('a name comes once in a run in Python, and a message alone keeps the amount', async () => {
+  const once = 'comes twice in one run: give each';
+  const lines = [`Wait 'job' ${once} step and wait its own name`, `File 'report' ${once} its own name`];
+  const reports = ["('half', 50, 100)", "('still at it', 50, 100)"];
+  expect(await runPython(TWICE)).toBe(`${[...lines, ...reports].join('\n')}\n`);
 });
 
 /** While a thread reports, and so reads the journal, the run does a step that an earlier run has stored. */
@@ -180,26 +192,6 @@ test.skipIf(!hasPython)(
   },
 );
 
-/** A tool that only stores files. With the second one its time is used up. */
-const FILES_ONLY = `
-import mcp_files, mcp_task
-uploads = []
-mcp_files._upload = lambda task, label, name, *_: uploads.append(name) or {"id": "x", "name": name, "type": "text/plain", "bytes": 1, "sha256": "00"}
-class Context:
-    def get_remaining_time_in_millis(self):
-        return 60000 if len(uploads) < 2 else 1000
-task = {"taskId": "t", "owner": "o", "table": "t", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
-def stores(arguments, event):
-    for name in "abcd":
-        mcp_task.file(event, name, name)
-event = {"task": task, "inputResponses": {}, "requestState": {}, "arguments": {}}
-print(mcp_task.tool(stores)(event, Context())["waits"], uploads)
-`;
-
-test.skipIf(!hasPython)('a run in Python with little time left begins no further file', async () => {
-  expect(await runPython(FILES_ONLY)).toBe("{'more': {'kind': 'more'}} ['a', 'b']\n");
-});
-
 /** With little time left a step stores a file, and another one fails. */
 const IN_STEP = `
 import mcp_files, mcp_journal, mcp_task, threading
@@ -259,12 +251,3 @@ test.skipIf(!hasPython)('a report in Python that cannot be written does not end 
   });
   expect(stdout).toBe('{"event": "progress_failed", "error": "EndpointConnectionError"}\nTrue\n');
 });
-
-async function runPython(script: string, variables: NodeJS.ProcessEnv = {}): Promise<string> {
-  const env = {
-    ...process.env,
-    ...{ PYTHONPATH: 'functions/examples/python', PYTHONDONTWRITEBYTECODE: '1' },
-    ...variables,
-  };
-  return (await promisify(execFile)('python3', ['-c', script], { env, timeout: 30_000 })).stdout;
-}

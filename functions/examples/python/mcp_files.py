@@ -18,7 +18,7 @@ PART = 5 * 1024 * 1024  # Bytes of a part: the least that S3 takes.
 OWNERS = "progress#files#"  # The partition of the files of an owner begins with it.
 CONFLICTS = 5  # Attempts after one that S3 still works on.
 TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=(\"[ !#-\[\]-~]*\"|[\w!#$&^.+-]+))*", re.ASCII)
-SHOWN = re.compile(r"image/(?!svg)|video/|audio/|text/plain\b|application/pdf\b")
+SHOWN = re.compile(r"image/(?!svg)|video/|audio/|text/plain\b|application/pdf\b", re.IGNORECASE)
 
 
 def file(event, name, body, content_type="application/octet-stream"):
@@ -38,6 +38,18 @@ def file(event, name, body, content_type="application/octet-stream"):
     if task is None:
         raise ValueError(label + ": a call without a task has no files")
     journal_of(event).check_open()
+    names = event.setdefault("_file_names", set())
+    if name in names:
+        raise TypeError("%s comes twice in one run: give each its own name" % label)
+    names.add(name)
+    try:
+        return _link(_once(event, task, label, name, body, content_type))
+    except BaseException:
+        names.discard(name)
+        raise
+
+
+def _once(event, task, label, name, body, content_type):
     known = _stored(event, task)
     if name not in known:
         if len(known) >= MOST:
@@ -47,7 +59,7 @@ def file(event, name, body, content_type="application/octet-stream"):
         known[name] = _upload(task, label, name, source, content_type)
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         journal_of(event).files += 1
-    return _link(known[name])
+    return known[name]
 
 
 def preview(event, link):

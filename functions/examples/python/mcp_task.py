@@ -6,6 +6,7 @@ It needs boto3, which Lambda's Python runtimes have.
 """
 
 import concurrent.futures
+import contextvars
 import json
 import random
 import re
@@ -36,10 +37,12 @@ def caller(event):
 def ask(event, name, message, fields):
     """The content of the client's answer, or None if it declines. Raises Question while there is no answer.
 
-    `fields`: JSON schemas of flat fields, by name. End the run with what Question holds: see `tool`.
+    `fields`: JSON schemas of flat fields, by name. End the run with what Question holds: see `tool`. A run that asks under
+    the same name again asks another question.
     """
     journal = journal_of(event)
     journal.check_open()
+    name = _new_name(event.setdefault("_asked", set()), name)
     answer = journal.answers.get(name)
     if answer is None:
         form = {"type": "object", "properties": fields, "required": list(fields)}
@@ -47,6 +50,15 @@ def ask(event, name, message, fields):
         journal.end(Question({name: {"method": "elicitation/create", "params": params}}))
     # An accepted form without fields may lack its content.
     return answer.get("content", {}) if answer.get("action") == "accept" else None
+
+
+def _new_name(asked, key):
+    name, times = key, 1
+    while name in asked:
+        times += 1
+        name = "%s~%d" % (key, times)
+    asked.add(name)
+    return name
 
 
 class Question(RoundEnd):
@@ -163,7 +175,7 @@ def map_steps(event, name, items, work, concurrency=10, interrupted=None, **opti
 
     with concurrent.futures.ThreadPoolExecutor(max(1, min(concurrency, len(items)))) as lanes:
         for _ in range(min(concurrency, len(items))):
-            lanes.submit(lane)
+            lanes.submit(contextvars.copy_context().run, lane)
     if errors:
         raise next((error for error in errors if not isinstance(error, RoundEnd)), errors[0])
     return results
@@ -203,7 +215,10 @@ def progress(event, message, done=None, total=None):
         if amount is None:
             return True
         _last_report = time.monotonic()
-        return _report(task, with_preview(event, message), *amount)
+        # A message alone does not change the amount.
+        before = event.get("_amount", (None, None))
+        event["_amount"] = tuple(before[i] if one is None else one for i, one in enumerate(amount))
+        return _report(task, with_preview(event, message), *event["_amount"])
     except Exception as error:  # The work goes on without this report.
         _last_report = time.monotonic()
         print(json.dumps({"event": "progress_failed", "error": type(error).__name__}))

@@ -2,12 +2,12 @@
 
 import base64
 import contextlib
+import contextvars
 import hashlib
 import hmac
 import json
 import math
 import re
-import threading
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -16,7 +16,7 @@ from mcp_journal import journal_of, write
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
-_here = threading.local()
+_in_step = contextvars.ContextVar("in_step", default=False)
 PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
 
@@ -44,6 +44,10 @@ def until(event, name, check, every, within):
     `every`, `within`: timedeltas, at least a second between two checks. Returns {"timedOut": True} if there is nothing in time.
     """
     label = "Wait '%s'" % name
+    used = event.setdefault("_steps", set())
+    if name in used:
+        raise TypeError("%s comes twice in one run: give each step and wait its own name" % label)
+    used.add(name)
     if every < timedelta(seconds=1):
         raise ValueError("%s: every is at least a second" % label)
     end = _stored(event, "time", label, name, lambda: {"until": _end(event, label, within)})["until"]
@@ -123,19 +127,18 @@ class Webhook(_Signalled):
 
 @contextlib.contextmanager
 def in_step():
-    """While a thread does the work of a step, nothing inside of it ends the round: the step has begun."""
-    before = getattr(_here, "in_step", False)
-    _here.in_step = True
+    """While a step does its work, nothing inside of it ends the round, nor in the threads of a map inside: the step has begun."""
+    before = _in_step.set(True)
     try:
         yield
     finally:
-        _here.in_step = before
+        _in_step.reset(before)
 
 
 def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
-    if spare and not getattr(_here, "in_step", False) and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
+    if spare and not _in_step.get() and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
         journal_of(event).end(RoundEnd(MORE))
 
 

@@ -25,6 +25,17 @@ describe('rounds', () => {
     expect([result, rounds]).toEqual([['accept', 'decline', 'cancel'], 4]);
   });
 
+  test('each question has a name of its own, also beside one that is called like a repeated one', async () => {
+    const tool = defineTool(anything, async (_args, task) => {
+      const { 'a~2': other } = await task.requireInput({ 'a~2': ask });
+      const { a: first } = await task.requireInput({ a: ask });
+      const { a: second } = await task.requireInput({ a: ask });
+      return [other.action, first.action, second.action];
+    });
+    const answers = { 'a~2': decline, a: accept({ ok: true }), 'a~3': { action: 'cancel' } };
+    expect((await runTool(tool, {}, { answers })).result).toEqual(['decline', 'accept', 'cancel']);
+  });
+
   test('a tool that never stops asking ends the test', async () => {
     let asked = 0;
     const tool = defineTool(anything, (_args, task) => task.requireInput({ [`q${asked++}`]: ask }));
