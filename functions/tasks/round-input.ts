@@ -18,6 +18,8 @@ export interface RoundInput extends TaskKey {
   readonly inputResponses: Readonly<Record<string, unknown>>;
   readonly requestState: unknown;
   readonly traceparent?: string;
+  /** A run on another engine may have worked on this round before. @default none has */
+  readonly hasPast?: true;
   /** Makes the URLs of links and webhooks secret. Left out of a task that began in an older release. */
   readonly hookKey?: string;
   /** As in the event of the tool. @default none */
@@ -44,6 +46,8 @@ export function roundInput(record: TaskRecord, args: string, keepArguments = tru
     inputResponses: answersByName(record),
     requestState: requestState(record),
     ...(record.traceparent !== undefined && { traceparent: record.traceparent }),
+    // A record names this engine only after its tool has left another one.
+    ...(record.engine === 'standard' && { hasPast: true }),
     ...(record.hookKey !== undefined && { hookKey: record.hookKey }),
     ...(record.caller !== undefined && { caller: parsed(record.caller) }),
     ...(signals && { signals }),

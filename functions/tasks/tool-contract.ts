@@ -30,7 +30,10 @@ export interface TaskContext {
   readonly round: number;
   /** 0 for the first try of this round, +1 for each retry by the workflow; on Express 0 also after a run was lost. */
   readonly attempt: number;
-  /** On Express, where two runs of a round may be at the same attempt: a name for this try. Absent on Standard. */
+  /**
+   * A name for this try where another run of the round may be, or have been, at the same attempt: on Express, and in a round whose
+   * tool has left Express. Absent otherwise.
+   */
   readonly run?: string;
   /** When unfinished work is given up, in milliseconds since the epoch. On Express the end of this run, if that is sooner. */
   readonly deadline: number;

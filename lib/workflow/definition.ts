@@ -75,7 +75,8 @@ const TABLES = {
 const STANDARD = {
   runEnd: '$states.context.Execution.Input.deadlineAt',
   eventDeadline: '$x.deadlineAt',
-  tryName: '',
+  // A run that does not know of earlier ones would do their steps again.
+  tryName: ', "run": $x.hasPast ? $uuid()',
   repeatable: '$states.context.Execution.Input.tool in ${RepeatableTools}',
 };
 

@@ -28,3 +28,9 @@ test('a round keeps its arguments in the record, unless they are in S3', () => {
   expect(JSON.parse(roundInput(record, '{}') ?? '')).not.toHaveProperty('keepArguments');
   expect(JSON.parse(roundInput(record, '{}', false) ?? '')).toHaveProperty('keepArguments', false);
 });
+
+test('a round that was on another engine has a past, as its first run may have worked (row 23)', () => {
+  const past = (engine?: 'standard' | 'express') =>
+    JSON.parse(roundInput({ ...record, ...(engine && { engine }) }, '{}') ?? '').hasPast;
+  expect([past(), past('express'), past('standard')]).toEqual([undefined, undefined, true]);
+});

@@ -120,27 +120,40 @@ test('row 23: its tool moves to Express: running tasks go on, waiting ones conti
 });
 
 test('row 23: its tool leaves Express: it starts again if it may be repeated, or fails', async ({ task }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
+  const file = join(folder, 'charged');
+  const charges = () => readFileSync(file, { encoding: 'utf8', flag: 'a+' });
   const make = async (server: Cloud) => {
+    server.faults.add({ ...RUN, do: { killAfterMs: 500 } });
+    const stepped = await callOn(server, 'charge_then_crash', { file, ms: 2_500 });
+    await expect.poll(charges).toBe('charged\n');
+    await controlOf(server).quiet();
     server.faults.add({ ...RUN, do: 'drop', times: 2 });
-    return { again: await callOn(server, 'returns', { json: '1' }), once: await callOn(server, 'echo', { a: 1 }) };
+    const again = await callOn(server, 'returns', { json: '1' });
+    return { stepped, again, once: await callOn(server, 'echo', { a: 1 }) };
   };
-  await redeployed(assembly, standard, make, async ({ again, once }, server) => {
+  await redeployed(assembly, standard, make, async ({ stepped, again, once }, server) => {
     const since = server.clock.now();
     const { sweep, quiet } = controlOf(server);
     for (const minutes of [1, 5.5]) {
-      expect(server.stepFunctions.executions()).toEqual([]);
+      expect(server.stepFunctions.executions().filter(({ status }) => status !== 'ABORTED')).toEqual([]);
       server.clock.advance(minutes * MINUTE + 1_000);
       await sweep();
     }
     await quiet();
     settles(task, { row: 23, tookMs: server.clock.now() - since, boundMs: LOST_RUN });
     expect(await getOn(server, again)).toMatchObject({ status: 'completed' });
+    // The run that died had stored its step.
+    expect(await getOn(server, stepped)).toMatchObject({ status: 'completed' });
+    expect(charges()).toBe('charged\n');
     expect(await getOn(server, once)).toMatchObject({
       status: 'failed',
       error: { data: { reason: 'ExecutionDoesNotExist' } },
     });
-    expect(server.stepFunctions.executions()).toMatchObject([{ name: `${again}-r1`, status: 'SUCCEEDED' }]);
+    const runs = server.stepFunctions.executions().map(({ name, status }) => `${name} ${status}`);
+    expect(runs.toSorted()).toEqual([again, stepped].map((id) => `${id}-r1 SUCCEEDED`).toSorted());
   });
+  rmSync(folder, { recursive: true });
 });
 
 describe('with five whole minutes for a run', () => {
