@@ -53,17 +53,18 @@ export function taskKey(principal: Principal, taskId: unknown): TaskKey | undefi
 export const createdAtOf = (taskId: string): number => numberOf(taskId.slice(taskId.indexOf('_') + 1).slice(0, 10));
 
 /** The key of a new task of the owner of another one. */
-export const newKeyBeside = (key: TaskKey, now: number): TaskKey => keyBeside(key, encode(now, 10) + random(26));
+export const newKeyBeside = (key: TaskKey, now: number): TaskKey => keyOf(key, encode(now, 10) + random(26));
 
 /** The one key of the task that runs another one again: a second attempt finds the task of the first. */
 export function rerunKey(key: TaskKey): TaskKey {
   const digest = createHash('sha512')
     .update(JSON.stringify([key.taskId, 'rerun']))
     .digest();
-  return keyBeside(key, letters(digest.subarray(0, 36)));
+  return keyOf(key, letters(digest.subarray(0, 36)));
 }
 
-function keyBeside({ owner }: TaskKey, id: string): TaskKey {
+/** The key of a task, by its owner and the last 36 characters of its id. */
+export function keyOf({ owner }: Pick<TaskKey, 'owner'>, id: string): TaskKey {
   const [kind, partition] = owner.split('#', 2);
   if (kind === 'task') return { owner: `task#${id}`, taskId: id };
   return { owner, taskId: kind === 'session' ? `${partition}_${id}` : id };

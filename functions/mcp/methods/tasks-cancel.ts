@@ -51,7 +51,7 @@ const withMark = (change: Change, unheard?: 'unheard'): Change =>
 
 /**
  * Stops the work of a plain call that still waits for its answer, and sends none (B-15). Searches the newest tasks of the caller
- * for it. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
+ * that may be open. Any other request is ignored: one that is unknown, that has its answer, or that cannot be cancelled, such as a
  * direct call of a tool and `tasks/result`.
  */
 export async function cancelRequest(
@@ -64,7 +64,7 @@ export async function cancelRequest(
   // It reads as many tasks as a list does.
   await server.pollLimit.countList(principal, server);
   const name = requestName(session.key, requestId);
-  const { tasks } = await server.store.list(owner, limits.listPage);
+  const tasks = await server.store.getMany(await server.store.newestTaken(owner, limits.listPage));
   const found = tasks.find(({ call }) => call === name);
   if (found !== undefined && waits(found, server)) await cancelTask(principal, found.taskId, server, 'unheard');
 }

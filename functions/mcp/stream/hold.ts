@@ -7,6 +7,7 @@ import { isTerminal } from '../../tasks/transitions/change.ts';
 import { storedSignals } from '../../tasks/waits/signals.ts';
 import type { Call, ServerContext } from '../context.ts';
 import { KEEP_ALIVE, messageFrame, primingFrame } from '../http/sse.ts';
+import { requestName } from '../protocol/call-params.ts';
 import { elicitationComplete } from '../wire/2025-11-25.ts';
 import { stillRunningResult } from '../wire/still-running-result.ts';
 import { answerDue, answerMessage } from './answer-due.ts';
@@ -54,8 +55,9 @@ export async function* hold(start: HeldCall, call: Call, server: ServerContext):
         const closed = await answerMessage(held, () => call.wire.toolResult(stillRunningResult(running, server)));
         return yield await send(closed, { answered: true });
       }
-      // The client has cancelled this call: it gets no answer (B-15).
-      if (record?.unheard && held.delivers === 'call') return;
+      // The client has cancelled this call, which gets no answer (B-15). Another call under its key does.
+      if (record?.unheard && record.call === requestName(call.session ?? '', held.id) && held.delivers === 'call')
+        return;
       const answer = answerDue(record, held, call, server);
       if (held.tokenOfTask && record?.progressToken !== undefined)
         held = { ...held, progressToken: record.progressToken };

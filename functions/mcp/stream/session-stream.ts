@@ -161,7 +161,8 @@ async function readSession(
   // Sent, but not received: the client came back with an older event id, or with none.
   const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
   const here = before.resumed ? missed : askedHere;
-  const taskIds = [...new Set([...here.map(taskIdOf), ...waitedLongEnough])].slice(0, tasks);
+  // First those that this stream has not asked: a client that does not resume may have answered the others long ago.
+  const taskIds = [...new Set([...waitedLongEnough, ...here.map(taskIdOf)])].slice(0, tasks);
   const tasksRead = await readTasks(taskIds, questionsOf, call, server);
 
   const asking = tasksRead.flatMap(({ record, questions }) =>

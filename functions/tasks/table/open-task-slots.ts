@@ -2,7 +2,7 @@ import { KEY, SEEN, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
 import { InternalError } from '../errors.ts';
-import { shardOf } from '../ids.ts';
+import { createdAtOf, shardOf, keyOf as taskKeyOf } from '../ids.ts';
 import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions/change.ts';
@@ -34,6 +34,11 @@ export interface OpenTaskSlotStore {
   ): Promise<boolean>;
   /** A task of this owner has ended: the next create searches again, even if the owner was full a moment ago. */
   slotFreed(owner: string, now: number): Promise<void>;
+  /**
+   * The newest tasks of an owner whose slots are not freed: at most `most`, and half as many with idempotency keys. Their ids do
+   * not sort by time, so these are the newest by the minute.
+   */
+  newestTaken(owner: string, most: number): Promise<TaskKey[]>;
 }
 
 const ATTEMPTS = 8;
@@ -184,7 +189,8 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     const Key = tableKey({ owner, taskId: SORT_KEYS.full });
     // Consistent: a cancel may have ended it a moment ago.
     const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
-    const counts = Item !== undefined && now < Item.until;
+    // Not much longer, whatever the clock of its writer says.
+    const counts = Item !== undefined && now < Item.until && Item.until <= now + 2 * limits.openTaskSlots.full;
     return { open: counts ? Number(Item.open) : 0, freed: counts && Item.open === FREED };
   }
 
@@ -220,8 +226,22 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       }
       throw new InternalError('Too many calls at once: try again');
     },
+    async newestTaken(owner, most) {
+      const held = (await allHeld(owner)).toSorted((a, b) => (a.slot < b.slot ? 1 : -1));
+      const [timed = [], keyed = []] = [true, false].map((is) => held.filter(({ slot }) => isTimed(slot) === is));
+      const byMinute = keyed.toSorted((a, b) => takenAtOf(b.slot) - takenAtOf(a.slot));
+      const newest = new Set(
+        [...timed.slice(0, most), ...byMinute.slice(0, most / 2)].map(({ slot }) => slot.slice(0, ID)),
+      );
+      return [...newest].map((id) => taskKeyOf({ owner }, id));
+    },
   };
 }
+
+/** In ms since the epoch, rounded down to a minute. */
+const takenAtOf = (slot: string): number => Number.parseInt(slot.slice(ID), 36) * MINUTE;
+/** Whether the id of the task says when it was created: it has no idempotency key. */
+const isTimed = (slot: string): boolean => Math.abs(createdAtOf(slot.slice(0, ID)) - takenAtOf(slot)) <= 5 * MINUTE;
 
 const shardsOf = (most: number): number => Math.ceil(most / ofShard);
 /** All shards together have as many slots as the owner may have open tasks. */
@@ -231,8 +251,7 @@ const heldOf = (shard: number, item: Readonly<Record<string, unknown>> | undefin
   item?.taken instanceof Set ? [...(item.taken as Set<string>)].map((slot) => ({ shard, slot })) : [];
 
 function isOver(slot: string, record: Readonly<Record<string, unknown>> | undefined, now: number): boolean {
-  const takenAt = Number.parseInt(slot.slice(ID), 36) * MINUTE;
-  if (record === undefined) return now - takenAt > limits.openTaskSlots.createdWithin + MINUTE;
+  if (record === undefined) return now - takenAtOf(slot) > limits.openTaskSlots.createdWithin + MINUTE;
   // A record that this release does not understand keeps no slot: nothing here could free it later.
   const known = recordIn(record);
   const seen = known && asOf(known, now);

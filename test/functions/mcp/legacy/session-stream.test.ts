@@ -120,6 +120,20 @@ describe("a session's own stream", () => {
     expect([heard.length, new Set(heard).size]).toEqual([120, 120]);
   });
 
+  test('asks each of many at once also where the client does not resume its stream (C-22)', async () => {
+    const here = legacyServer(sure);
+    const client = await here.session();
+    const tasks = await Promise.all(Array.from({ length: 60 }, () => client.create()));
+    const open = () => tasks.filter((id) => here.records.get(id)?.status === 'input_required');
+    const from = here.now();
+    while (open().length > 0 && here.now() < from + 100_000) {
+      for (const taskId of open()) await client.request('tasks/get', { taskId });
+      here.wait(2_000);
+      await client.listen(undefined, ({ id, method }) => method !== undefined && client.respond(id, YES));
+    }
+    expect(open()).toEqual([]);
+  });
+
   test('asks what is left of several questions, and what a later round asks (C-22)', async () => {
     const { opened, client, poll, wait } = await polled(two, { third: form('Third?') });
     wait(2_000);

@@ -23,6 +23,33 @@ describe('notifications/cancelled', () => {
     expect(here.elapsed()).toBeLessThan(4 * SECOND);
   });
 
+  test.each([
+    ['', plain],
+    [' under a key', { ...plain, _meta: { 'mcp-task-server/idempotencyKey': 'mine' } }],
+  ])('stops a plain call%s, however many older tasks have keys (B-15)', async (_title, params) => {
+    const here = legacyServer();
+    const client = await here.session();
+    const keyed = (key: string) => ({ name: 'optional', task: {}, _meta: { 'mcp-task-server/idempotencyKey': key } });
+    for (let i = 0; i < 60; i++) await client.request('tools/call', keyed(String(i)));
+    here.wait(60 * SECOND);
+    here.at(here.elapsed() + 2 * SECOND, () => client.post(cancelled('q61')));
+    expect((await client.request('tools/call', params)).messages).toEqual([]);
+    const ended = here.records.all().filter(({ status }) => status === 'cancelled');
+    expect(ended).toMatchObject([{ tool: 'optional' }]);
+  });
+
+  test('of two plain calls under one key only the cancelled one gets no answer (B-15)', async () => {
+    const here = legacyServer();
+    const client = await here.session();
+    const calls = ['q1', 'q2'].map(() =>
+      client.request('tools/call', { ...plain, _meta: { 'mcp-task-server/idempotencyKey': 'order' } }),
+    );
+    here.at(2 * SECOND, () => client.post(cancelled('q1')));
+    const [first, second] = await Promise.all(calls);
+    expect(first?.messages).toEqual([]);
+    expect(second?.answer).toMatchObject({ id: 'q2', error: { message: 'Task was cancelled' } });
+  });
+
   test('stops one that waits for the clock (B-15)', async () => {
     const here = legacyServer();
     const client = await here.session();

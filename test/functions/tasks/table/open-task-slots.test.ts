@@ -132,6 +132,16 @@ describe('an owner who was found full (C-37)', () => {
     expect(batchGet).toHaveBeenCalledTimes(1);
   });
 
+  test('is full for 2 s only, also if a container whose clock is an hour ahead found it full', async () => {
+    const one = anOwner();
+    const tasks = await begun(one, 2, 2);
+    one.clock.now += 3_600_000;
+    expect(await one.take(one.newTask(), 2)).toBe(false);
+    one.clock.now -= 3_600_000;
+    await one.end(...tasks);
+    expect(await one.take(one.newTask(), 2)).toBe(true);
+  });
+
   test('is searched again once a task of it has ended; of others nothing is written', async () => {
     const one = anOwner();
     await begun(one, 2, 2);
