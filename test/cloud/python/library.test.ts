@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasPython, runPython } from '../support/python.ts';
+import { hasPython, runPython } from './run.ts';
 
 /** The second round of a task that only asks. */
 const ASKS = `

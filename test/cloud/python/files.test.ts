@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fileKey } from '../../functions/tasks/files/file.ts';
-import { hasPython, runPython } from '../support/python.ts';
+import { fileKey } from '../../../functions/tasks/files/file.ts';
+import { hasPython, runPython } from './run.ts';
 
 test.skipIf(!hasPython)('files in Python have the names and headers of files in TypeScript', async () => {
   const vectors = 'test/functions/tasks/files/vectors.json';
