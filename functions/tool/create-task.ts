@@ -31,11 +31,30 @@ export function createTask(
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
-  const asked = new Set<string>();
+  /** The names of the questions of this run, by the step that asks: outside of steps `''`. */
+  const asked = new Map<string, Set<string>>();
   const begun = new Set<string>();
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
   };
+  /**
+   * The name of a question. Who asks under the same key again asks another question, and so does another step: a later run
+   * does not come to the questions of a step that is stored.
+   */
+  function questionName(key: string): string {
+    const step = ending.step() ?? '';
+    const own = asked.get(step) ?? new Set();
+    asked.set(step, own);
+    const isTaken = (name: string) =>
+      own.has(name) ||
+      (journal.askedBy.get(name) ?? step) !== step ||
+      [...asked].some(([other, names]) => other !== step && names.has(name));
+    let name = key;
+    for (let times = 2; isTaken(name); times++) name = `${key}~${times}`;
+    own.add(name);
+    if (step !== '') journal.askedBy.set(name, step);
+    return name;
+  }
   /** Before what would begin: once the round ends, or the tool has returned, only steps that are under way go on. */
   const checkOpen = () => {
     checkAlive();
@@ -48,7 +67,7 @@ export function createTask(
   const begin = () => {
     const hasNew = journal.hasNew() || files.hasNew();
     // Inside of a step nothing ends the round: the step has begun, and would have to do its work again.
-    if (canWait(event) && !ending.inStep() && hasNew && spare() < longest) ending.endWithMore();
+    if (canWait(event) && ending.step() === undefined && hasNew && spare() < longest) ending.endWithMore();
   };
   const files = openFiles({ task, port: context.files, signal, begin, mayStore });
   /** The last message, which a preview is shown beside. */
@@ -94,6 +113,8 @@ export function createTask(
     let from: number | undefined;
     const timed = async () => {
       from ??= clock.now();
+      // Another try asks the same questions.
+      asked.delete(ending.step() ?? '');
       const made = await work();
       longest = Math.max(longest, clock.now() - from);
       return made;
@@ -123,7 +144,7 @@ export function createTask(
       endable(async () => {
         checkOpen();
         const all = Object.entries(questions).map(([key, question]) => {
-          const name = nameOf(key, asked);
+          const name = questionName(key);
           const given = Object.hasOwn(answers, name) ? fitting(question, answers[name]) : undefined;
           return { key, name, question, given };
         });
@@ -171,12 +192,4 @@ export function createTask(
       return { ...webhook, received: () => awaited(received) as never };
     },
   };
-}
-
-/** The name of a question: a run that asks under the same key again asks another question. */
-function nameOf(key: string, asked: Set<string>): string {
-  let name = key;
-  for (let times = 2; asked.has(name); times++) name = `${key}~${times}`;
-  asked.add(name);
-  return name;
 }

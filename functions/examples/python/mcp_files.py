@@ -38,18 +38,6 @@ def file(event, name, body, content_type="application/octet-stream"):
     if task is None:
         raise ValueError(label + ": a call without a task has no files")
     journal_of(event).check_open()
-    names = event.setdefault("_file_names", set())
-    if name in names:
-        raise TypeError("%s comes twice in one run: give each its own name" % label)
-    names.add(name)
-    try:
-        return _link(_once(event, task, label, name, body, content_type))
-    except BaseException:
-        names.discard(name)
-        raise
-
-
-def _once(event, task, label, name, body, content_type):
     known = _stored(event, task)
     if name not in known:
         if len(known) >= MOST:
@@ -59,7 +47,7 @@ def _once(event, task, label, name, body, content_type):
         known[name] = _upload(task, label, name, source, content_type)
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         journal_of(event).files += 1
-    return known[name]
+    return _link(known[name])
 
 
 def preview(event, link):

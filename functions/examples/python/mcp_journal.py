@@ -50,6 +50,8 @@ class Journal:
         self.in_machine = self.task is not None and self.task.get("envelope") != 1
         if self.task is None:  # It brings only the answers to its last questions.
             self.answers = {**(self.state.get("answers") or {}), **self.answers}
+        # The steps that asked, by the names of their questions. The next round gets them.
+        self.asked_by = dict(self.state.get("questions") or {})
         self.mark = str(uuid.uuid4())
         self.entries, self.bytes, self.past, self.reported = None, 0, 0, None
         self.reading = threading.Lock()
@@ -108,13 +110,14 @@ class Journal:
 
     def carried(self):
         """What the next round gets. What a task has done is in its journal."""
+        questions = {"questions": self.asked_by} if self.asked_by else {}
         if self.task is not None:
-            return self.state
+            return {**self.state, **questions}
         self.read()
         entries = list(self.entries.items())
         steps = {_name(end): json.loads(entry["value"]) for end, entry in entries if "value" in entry}
         misfits = {_name(end): entry["misfit"] for end, entry in entries if "misfit" in entry}
-        return {"steps": steps, "misfits": misfits, "answers": self.answers}
+        return {"steps": steps, "misfits": misfits, "answers": self.answers, **questions}
 
     def read(self):
         """Loads what other runs of the task may have stored. A thread that reports may ask for it, too: each one waits until all is there."""

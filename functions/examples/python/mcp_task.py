@@ -15,7 +15,7 @@ import time
 
 from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
-from mcp_waits import MORE, RoundEnd, begin, in_step, link, sleep, spare_of, until, webhook
+from mcp_waits import MORE, RoundEnd, begin, in_step, link, sleep, spare_of, step_of_thread, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
@@ -27,6 +27,7 @@ LONGEST_WAIT = 60  # Seconds between two tries of a step.
 FINAL = ("ToolError", "TaskEnded")  # Errors that another try does not change.
 REPORT = ("round", "updatedAt", "statusMessage", "progress", "progressTotal")
 _last_report = 0.0
+_names = threading.Lock()  # The items of a map may ask at the same time.
 
 
 def caller(event):
@@ -42,7 +43,7 @@ def ask(event, name, message, fields):
     """
     journal = journal_of(event)
     journal.check_open()
-    name = _new_name(event.setdefault("_asked", set()), name)
+    name = _question_name(event, name)
     answer = journal.answers.get(name)
     if answer is None:
         form = {"type": "object", "properties": fields, "required": list(fields)}
@@ -52,12 +53,18 @@ def ask(event, name, message, fields):
     return answer.get("content", {}) if answer.get("action") == "accept" else None
 
 
-def _new_name(asked, key):
-    name, times = key, 1
-    while name in asked:
-        times += 1
-        name = "%s~%d" % (key, times)
-    asked.add(name)
+def _question_name(event, key):
+    """Who asks under the same key again asks another question, and so does another step: a later run does not come to the
+    questions of a step that is stored."""
+    step, asked, asked_by = step_of_thread() or "", event.setdefault("_asked", {}), journal_of(event).asked_by
+    with _names:
+        own, name, times = asked.setdefault(step, set()), key, 1
+        while name in own or asked_by.get(name, step) != step or any(name in names for by, names in asked.items() if by != step):
+            times += 1
+            name = "%s~%d" % (key, times)
+        own.add(name)
+        if step:
+            asked_by[name] = step
     return name
 
 
@@ -117,10 +124,15 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
         raise TypeError("Step '%s' comes twice in one run: give each its own name" % name)
     names.add(name)
 
+    def again():
+        # Another try asks the same questions.
+        event.get("_asked", {}).pop("step#" + name, None)
+        return work()
+
     def timed():
         began = time.monotonic()
-        with in_step():
-            result = _tried(work, attempts, backoff)
+        with in_step("step#" + name):
+            result = _tried(again, attempts, backoff)
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         return result
 

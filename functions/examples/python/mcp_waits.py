@@ -16,7 +16,7 @@ from mcp_journal import journal_of, write
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
-_in_step = contextvars.ContextVar("in_step", default=False)
+_step = contextvars.ContextVar("step", default=None)
 PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
 
@@ -126,19 +126,24 @@ class Webhook(_Signalled):
 
 
 @contextlib.contextmanager
-def in_step():
+def in_step(name):
     """While a step does its work, nothing inside of it ends the round, nor in the threads of a map inside: the step has begun."""
-    before = _in_step.set(True)
+    before = _step.set(name)
     try:
         yield
     finally:
-        _in_step.reset(before)
+        _step.reset(before)
+
+
+def step_of_thread():
+    """The step whose work a thread does: the innermost of several. None outside of steps."""
+    return _step.get()
 
 
 def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
-    if spare and not _in_step.get() and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
+    if spare and _step.get() is None and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
         journal_of(event).end(RoundEnd(MORE))
 
 

@@ -1,5 +1,5 @@
 import { BEFORE_ROUND } from '../attributes.ts';
-import { type Engine, traitsOf } from '../engines.ts';
+import { type Engine, engineOf, traitsOf } from '../engines.ts';
 import { limits } from '../limits.ts';
 import type { TaskRecord } from '../record.ts';
 import { type StoredSignal, signalKey } from '../waits/signals.ts';
@@ -62,7 +62,7 @@ export function resume(record: TaskRecord, engine: Engine, now: number): Change 
       status: 'working',
       round,
       updatedAt: now,
-      engine,
+      ...(engine !== engineOf(record) && { engine }),
       inputResponses: { ...record.inputResponses, ...timedOut(record, now) },
       reportsFrom: record.reportsFrom ?? record.round,
       dueAt: dueBy(record, now + (dead ?? limits.firstDue)),

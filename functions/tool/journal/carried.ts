@@ -7,10 +7,12 @@ export interface Carried {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly entries: readonly Entry[];
   readonly answers: Readonly<Record<string, InputResponse>>;
+  /** The names of questions that steps have asked, and which step: it is not asked again once it is stored. */
+  readonly questions: Readonly<Record<string, unknown>>;
 }
 
 export function carriedOf(requestState: unknown): Carried {
-  const { variables, steps, misfits, answers } = membersOf(requestState);
+  const { variables, steps, misfits, answers, questions } = membersOf(requestState);
   return {
     variables: membersOf(variables),
     entries: [
@@ -22,7 +24,15 @@ export function carriedOf(requestState: unknown): Carried {
       ),
     ],
     answers: membersOf(answers) as Record<string, InputResponse>,
+    questions: membersOf(questions),
   };
+}
+
+/** What a call without a task has done, for its next round. */
+export function stepsOf(entries: readonly Entry[]): object {
+  const steps = entries.flatMap(({ name, value }) => (value === undefined ? [] : [[name, JSON.parse(value)]]));
+  const misfits = entries.flatMap(({ name, misfit }) => (misfit === undefined ? [] : [[name, misfit]]));
+  return { steps: Object.fromEntries(steps), misfits: Object.fromEntries(misfits) };
 }
 
 const membersOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});

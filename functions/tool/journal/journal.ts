@@ -3,7 +3,7 @@ import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table
 import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
 import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
 import type { Amount } from '../run-context.ts';
-import { carriedOf } from './carried.ts';
+import { carriedOf, stepsOf } from './carried.ts';
 import { jsonOf } from './json.ts';
 import type { JournalPort } from './port.ts';
 import { openVariables } from './variables.ts';
@@ -50,6 +50,7 @@ export function openJournal(
   const variables = openVariables(before.variables, task?.round ?? 1);
   /** A call without a task brings only the answers to its last questions. */
   const answers = { ...before.answers, ...inputResponses };
+  const askedBy = new Map(Object.entries(before.questions));
   const entries = new Map<string, Entry>();
   /** By the names of waits, in order. */
   const passes = new Map<string, Pass>();
@@ -81,11 +82,9 @@ export function openJournal(
 
   /** What travels with questions. What a task has done once is in its journal. */
   function carried(values = variables.all()): object {
-    if (task !== undefined) return { variables: values };
-    const done = [...entries.values()];
-    const steps = done.flatMap(({ name, value }) => (value === undefined ? [] : [[name, JSON.parse(value)]]));
-    const misfits = done.flatMap(({ name, misfit }) => (misfit === undefined ? [] : [[name, misfit]]));
-    return { variables: values, steps: Object.fromEntries(steps), misfits: Object.fromEntries(misfits), answers };
+    const questions = askedBy.size === 0 ? {} : { questions: Object.fromEntries(askedBy) };
+    if (task !== undefined) return { variables: values, ...questions };
+    return { variables: values, ...stepsOf([...entries.values()]), answers, ...questions };
   }
 
   const reservedBytes = (): number => [...reserved.values()].reduce((sum, bytes) => sum + bytes, 0);
@@ -213,6 +212,7 @@ export function openJournal(
     },
     /** The answers to questions, by their names. */
     answers: task === undefined ? answers : inputResponses,
+    /** The steps that asked, by the names of their questions. The next round gets them. */ askedBy,
     /** What the next round gets as `requestState`. Throws a ToolError if that is too large. */
     requestState(): object {
       const state = carried();

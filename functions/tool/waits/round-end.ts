@@ -219,8 +219,8 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
         deciding.delete(decision);
       }
     },
-    /** Whether the code that asks works for a step. */
-    inStep: (): boolean => around(inWork.getStore()).some(({ name = '' }) => name.startsWith('step#')),
+    /** The step that the code which asks works for: the innermost of several. */
+    step: (): string | undefined => namesOf(around(inWork.getStore())).find((name) => name.startsWith('step#')),
     /** Lets the end of the round wait for work, unless that comes to an open wait itself. */
     async work<T>(work: () => Promise<T>, kind: WorkKind = {}): Promise<T> {
       const one: Work = { ...kind, outer: inWork.getStore(), waits: 0 };

@@ -59,6 +59,41 @@ test.skipIf(!hasPython)('asking twice under one name in Python asks two question
   expect(await runPython(ASKS_AGAIN)).toBe('draft {}\nDelete thesis?\n');
 });
 
+/** Each step asks under one name. The person accepts that the draft is deleted. */
+const ASKS_IN_STEPS = `
+import mcp_journal, mcp_task
+stored, rounds, answers, state = {}, [], {}, {}
+mcp_journal.query = lambda *_: {end: {"value": value} for end, value in stored.items()}
+def write(task, end, names, values, *_, **__):
+    stored[end] = values["value"]["S"]
+    return True
+mcp_journal.write = write
+deleted, failures = [], [1]
+def run(arguments, event):
+    def confirm(file):
+        if mcp_task.ask(event, "sure", file, {}) is not None:
+            deleted.append(file)
+        if failures:
+            failures.pop()
+            raise KeyError(file)
+    for file in ("draft", "thesis", "photos"):
+        mcp_task.step(event, file, lambda: confirm(file), attempts=2, backoff=0.001)
+    return "done"
+for round in range(1, 6):
+    task = {"taskId": "t", "owner": "o", "table": "t", "round": round, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+    ended = mcp_task.tool(run)({"task": task, "inputResponses": answers, "requestState": state, "arguments": {}}, None)
+    if ended == "done":
+        break
+    state = ended["requestState"]
+    for name, request in ended["inputRequests"].items():
+        answers[name] = {"action": "accept" if request["params"]["message"] == "draft" else "decline"}
+print(deleted, sorted(answers))
+`;
+
+test.skipIf(!hasPython)('each step in Python that asks under one name gets its own answer', async () => {
+  expect(await runPython(ASKS_IN_STEPS)).toBe("['draft', 'draft'] ['sure', 'sure~2', 'sure~3']\n");
+});
+
 /** The step has begun, and little time is left for the items of a map inside. */
 const MAP_IN_STEP = `
 import mcp_journal, mcp_task
@@ -83,34 +118,34 @@ test.skipIf(!hasPython)('a map inside a step in Python does not end the round', 
   expect(await runPython(MAP_IN_STEP)).toBe('[1, 2, 3]\n');
 });
 
-/** What one run does twice under one name, and two reports. */
+/** A step and a wait of one name, and two reports. */
 const TWICE = `
-import mcp_files, mcp_journal, mcp_task
+import mcp_journal, mcp_task
 from datetime import timedelta
-mcp_journal.query, mcp_journal.write, mcp_files.write = (lambda *_: {}), (lambda *_: True), (lambda *_, **__: True)
-mcp_files._upload = lambda t, l, name, body, ct: {"id": "x" * 22, "name": name, "type": ct, "bytes": 1, "sha256": "00" * 32}
+mcp_journal.query, mcp_journal.write = (lambda *_: {}), (lambda *_: True)
 mcp_task._report = lambda task, *report: print(report)
 task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
 event = {"task": task, "inputResponses": {}, "arguments": {}}
 mcp_task.step(event, "job", lambda: 7)
-mcp_task.file(event, "report", "north")
 second = timedelta(seconds=1)
-for twice in (lambda: mcp_task.until(event, "job", lambda: 8, second, second), lambda: mcp_task.file(event, "report", "south")):
-    try:
-        print(twice())
-    except TypeError as error:
-        print(error)
+try:
+    print(mcp_task.until(event, "job", lambda: 8, second, second))
+except TypeError as error:
+    print(error)
 mcp_task.progress(event, "half", 50, 100)
 mcp_task._last_report = 0
 mcp_task.progress(event, "still at it")
 `;
 
-test.skipIf(!hasPython)('a name comes once in a run in Python, and a message alone keeps the amount', async () => {
-  const once = 'comes twice in one run: give each';
-  const lines = [`Wait 'job' ${once} step and wait its own name`, `File 'report' ${once} its own name`];
-  const reports = ["('half', 50, 100)", "('still at it', 50, 100)"];
-  expect(await runPython(TWICE)).toBe(`${[...lines, ...reports].join('\n')}\n`);
-});
+test.skipIf(!hasPython)(
+  'a step and a wait have two names in Python, and a message alone keeps the amount',
+  async () => {
+    const once = 'comes twice in one run: give each';
+    const lines = [`Wait 'job' ${once} step and wait its own name`, `File 'report' ${once} its own name`];
+    const reports = ["('half', 50, 100)", "('still at it', 50, 100)"];
+    expect(await runPython(TWICE)).toBe(`${[...lines, ...reports].join('\n')}\n`);
+  },
+);
 
 /** While a thread reports, and so reads the journal, the run does a step that an earlier run has stored. */
 const TWO_THREADS = `
