@@ -6,11 +6,10 @@ export function explanationText(
   { taskId, status, cause, because, row, endsBy, next, rerunRefusal, also }: Explanation,
   now: number,
 ): string {
-  const place = /^[\dA-Z]/.test(row) && row.length < 6 ? `docs/crash-table.md, row ${row}` : row;
   return [
     `Task ${taskId} is ${status}: ${cause}.`,
     ...because.map((sentence) => `  ${sentence}`),
-    ...(row === '' ? [] : [`See       ${row === 'A-19' ? 'docs/protocol.md, A-19' : place}`]),
+    ...(row === '' ? [] : [`See       ${placeOf(row)}`]),
     ...(endsBy === undefined
       ? []
       : [`Ends by   ${utc(endsBy)}, ${endsBy > now ? `in ${span(endsBy - now)}` : 'which is over'}, whatever happens`]),
@@ -20,4 +19,10 @@ export function explanationText(
   ]
     .map(oneLine)
     .join('\n');
+}
+
+/** Where a row is: its number in the crash table, a rule of the protocol, or a page. */
+function placeOf(row: string): string {
+  if (/^\d/.test(row)) return `docs/crash-table.md, row ${row}`;
+  return row === 'A-19' ? 'docs/protocol.md, A-19' : row;
 }
