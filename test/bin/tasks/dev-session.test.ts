@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findDevSession } from '../../../bin/tasks/dev-session.ts';
 import { close, listen } from '../../../local/testing.ts';
 
@@ -10,12 +10,14 @@ const NONE = "No 'mcp-task-server dev' runs in this folder";
 let cloud: Server;
 let endpoint = '';
 let asked = 0;
+let signed = '';
 let folder = '';
 
 beforeAll(async () => {
   // The part of an embedded cloud that answers that it exists.
   cloud = createServer((request, response) => {
     asked += 1;
+    signed = request.headers.authorization ?? '';
     request.resume().once('end', () => response.end('<GetCallerIdentityResponse/>'));
   });
   endpoint = await listen(cloud, 0);
@@ -84,13 +86,36 @@ describe('a session that another user may have written is not used', () => {
     ['a name in place of the loopback address', () => plantGood({ endpoint: 'http://127.0.0.1.example:80' })],
     ['a user in front of a host', () => plantGood({ endpoint: 'http://127.0.0.1@192.0.2.1' })],
     ['a pid that is not a number', () => plantGood({ pid: String(process.pid) })],
+    ['an endpoint that is not a text', () => plantGood({ endpoint: [endpoint] })],
+    ['an endpoint that is not a URL', () => plantGood({ endpoint: '127.0.0.1' })],
+    ['an endpoint with TLS', () => plantGood({ endpoint: endpoint.replace('http:', 'https:') })],
+    ['a region that is not a text', () => plantGood({ region: 1 })],
+    ['stacks that are not a list', () => plantGood({ stacks: 'Shop' })],
     ['what is not JSON', () => plant('{"pid":1}x')],
     ['JSON of another kind', () => plant('null')],
   ])('%s', async (_what, make) => {
     plantGood();
     make();
     await expect(findDevSession(folder)).rejects.toThrow(NONE);
+    await expect(findDevSession(folder, process.pid)).rejects.toThrow(NONE);
     expect(asked).toBe(0);
+  });
+
+  test('counts where files have no owners and modes, as on Windows', async () => {
+    chmodSync(join(plantGood(), 'server.json'), 0o622);
+    const { getuid } = process;
+    onTestFinished(() => void Object.assign(process, { getuid }));
+    Object.assign(process, { getuid: undefined });
+    expect(await findDevSession(folder)).toEqual(good());
+  });
+
+  test.each<[string, (sessions: string) => void]>([
+    ['the folder of a dev that starts', (sessions) => mkdirSync(join(sessions, '1-1'))],
+    ['a file', (sessions) => writeFileSync(join(sessions, '1-1'), '')],
+    ['a folder in place of the file', (sessions) => mkdirSync(join(sessions, '1-1/server.json'), { recursive: true })],
+  ])('%s among the sessions is passed over', async (_what, make) => {
+    make(dirname(plantGood({}, folder, '2-1')));
+    expect(await findDevSession(folder)).toEqual(good());
   });
 
   test('a session of another user hides no other session', async () => {
@@ -124,9 +149,17 @@ describe('a dev that was killed does not count', () => {
   });
 });
 
+test('a session without a URL has that of its endpoint, which is asked as an operator', async () => {
+  plantGood({ url: undefined });
+  expect(await findDevSession(folder)).toEqual({ ...good(), url: endpoint });
+  expect(signed).toMatch(/Credential=operator\//);
+});
+
 test('two that run are listed by their URLs; the page of one names its process', async () => {
   plantGood();
   plantGood({ pid: process.ppid, url: 'http://127.0.0.1:4000' }, folder, `${process.ppid}-1`);
   await expect(findDevSession(folder)).rejects.toThrow(/2 times .* \(http:\/\/127.0.0.1:\d+, http:\/\/127.0.0.1:\d+\)/);
+  asked = 0;
   expect(await findDevSession(folder, process.pid)).toEqual(good());
+  expect(asked).toBe(0);
 });

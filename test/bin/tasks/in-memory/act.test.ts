@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { arnOf, asking, KEY, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
+import { arnOf, asking, denied, KEY, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
 import { acting } from './command.ts';
 
 const WHY = ['--stack', 'Shop', '--reason', 'INC-7'];
@@ -45,6 +45,14 @@ describe('an act of the command', () => {
     expect(out.startsWith(head)).toBe(true);
     expect(JSON.parse((await acting(server, 'cancel', END, '--json', ...WHY)).out)).toMatchObject({ succeeded: [] });
     expect((await acting(server, 'cancel', KEY.taskId, ...OWNER, ...WHY)).out).not.toContain(head);
+  });
+
+  test('by the end of an id needs no right to what clients and tools wrote', async () => {
+    const { context } = operatorOn([task()]);
+    const get: typeof context.reads.get = (key, payload) =>
+      payload ? Promise.reject(denied()) : context.reads.get(key, false);
+    const server = { context: { ...context, reads: { ...context.reads, get } } };
+    expect(await acting(server, 'cancel', END, ...WHY)).toMatchObject({ code: 0 });
   });
 
   test('by the end of two ids acts on none of them', async () => {
@@ -104,6 +112,9 @@ describe('an act on all tasks that a filter finds', () => {
     const faster = operatorOn(many(3));
     await acting(faster, 'cancel', '--tool', 'tool', '--yes', '--rate', '100', ...WHY);
     expect(faster.slept).toEqual([10, 10]);
+    await expect(acting(faster, 'fail', '--tool', 'x', '--yes', '--rate', '0', ...WHY)).rejects.toThrow(
+      '--rate is a whole',
+    );
   });
 
   test('of reruns takes those that failed, unless another status is asked for', async () => {
@@ -146,8 +157,14 @@ describe('answer', () => {
     expect(JSON.parse(again.out)).toMatchObject({ done: false, taskId: KEY.taskId });
   });
 
+  test('takes a key of one character', async () => {
+    const answering = acting(operatorOn([asking()]), 'answer', KEY.taskId, 'x=1', ...OWNER, ...WHY);
+    await expect(answering).rejects.toThrow(/'x'/);
+  });
+
   test.each([
     [[], 'answer takes the id of one task, and key=value'],
+    [['', 'ok=yes'], 'answer takes the id of one task, and key=value'],
     [[KEY.taskId], 'answer takes the id of one task, and key=value'],
     [[KEY.taskId, 'ok'], "An answer is key=value, not 'ok'"],
     [[KEY.taskId, '=yes'], "An answer is key=value, not '=yes'"],

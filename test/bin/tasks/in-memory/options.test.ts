@@ -3,6 +3,7 @@ import { filterOf, filtersIn, readArguments, targetOf, VERBS } from '../../../..
 import { messageOf, UsageError } from '../../../../bin/tasks/usage-error.ts';
 import { count, duration, statuses } from '../../../../bin/tasks/values.ts';
 import { NotAllowed, OperatorError } from '../../../../functions/operator/errors.ts';
+import { BACKFILLING } from '../../../../functions/tasks/aws/client.ts';
 import { T0 } from '../../../functions/operator/operators.ts';
 
 describe('the arguments of the command', () => {
@@ -41,6 +42,8 @@ describe('the arguments of the command', () => {
     expect(filter('--older-than', '1m', '--newer-than', '2m', '--ends-within', '3m')).toEqual({
       ...{ createdUntil: T0 - 60_000, createdFrom: T0 - 120_000, deadlineUntil: T0 + 180_000 },
     });
+    // Of an empty field of the page.
+    expect(filterOf({ owner: '', tool: '', status: '', 'older-than': '' }, T0)).toStrictEqual({});
     expect(() => filter('--older-than', '5')).toThrow("--older-than is a time such as 90s, 10m, 2h or 1d, not '5'");
   });
 });
@@ -48,6 +51,7 @@ describe('the arguments of the command', () => {
 test.each([
   ['90s', 90_000],
   ['1.5m', 90_000],
+  ['1.25h', 4_500_000],
   ['2h', 7_200_000],
   ['1d', 86_400_000],
   ['0s', 0],
@@ -86,6 +90,10 @@ test.each([
   ],
   [Object.assign(new Error('slow'), { name: 'ThrottlingException' }), 'ThrottlingException: slow'],
   [new Error('plain'), 'plain'],
+  [
+    Object.assign(new Error('Backfilling'), { name: BACKFILLING }),
+    'The index of tasks by status is being built: lists, and searches for the end of an id, work once DynamoDB',
+  ],
 ])('an error is one sentence: %s', (error, message) => {
   expect(messageOf(error).startsWith(message)).toBe(true);
 });

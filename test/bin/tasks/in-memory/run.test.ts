@@ -1,14 +1,15 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runTasks } from '../../../../bin/tasks/index.ts';
-import { KEY, MINUTE, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
+import type { OperatorContext } from '../../../../functions/operator/context.ts';
+import { denied, KEY, MINUTE, operatorOn, T0, task } from '../../../functions/operator/operators.ts';
 
 // Test files share a process: what this one replaces may be loaded before, and is loaded again after.
 vi.hoisted(() => vi.resetModules());
 const connected = vi.hoisted(() => ({ context: undefined as unknown, targets: [] as unknown[] }));
 vi.mock('../../../../bin/tasks/connect.ts', () => ({
-  connect: async (target: unknown) => {
+  connect: async (target: unknown, { audit }: Pick<OperatorContext, 'audit'>) => {
     connected.targets.push(target);
-    return connected.context;
+    return { ...(connected.context as OperatorContext), audit };
   },
 }));
 beforeEach(() => void connected.targets.splice(0));
@@ -66,27 +67,46 @@ describe('the command', () => {
       row: '4',
     });
     expect((await run(server, ['logs', KEY.taskId, ...OWNER])).out).toContain('No line.');
+    expect((await run(server, ['subscriptions', KEY.taskId])).out).toBe(`${KEY.owner} has none\n`);
+    expect((await run(server, ['unsubscribe', 'sub_1', ...OWNER])).err).toContain("no live subscription 'sub_1'");
     expect((await run(server, ['cancel', KEY.taskId, ...OWNER])).out).toContain('Cancelled');
   });
 
+  test('an act leaves its audit line on stderr', async () => {
+    const { err } = await run(operatorOn([task()]), ['cancel', KEY.taskId, ...OWNER, '--reason', 'INC-7']);
+    expect(JSON.parse(err)).toMatchObject({ event: 'audit', action: 'operator_cancel', who: 'ann', reason: 'INC-7' });
+  });
+
   test('what is hidden without --payload is shown with it', async () => {
-    const server = operatorOn([task({ kept: '{"secret":1}' })]);
+    const server = operatorOn([task({ kept: '{"secret":1}' })], { logGroup: '/tool' });
     for (const [flags, there] of [
       [[], false],
       [['--payload'], true],
     ] as const) {
       const { out } = await run(server, ['show', KEY.taskId, ...OWNER, ...flags]);
       expect(out.includes('secret')).toBe(there);
+      const logs = await run(server, ['logs', KEY.taskId, ...OWNER, ...flags]);
+      expect(logs.out.includes('Not shown')).toBe(!there);
     }
-    expect((await run(server, ['logs', KEY.taskId, ...OWNER])).out).toContain('Not shown');
+  });
+
+  test('explain needs the right to payload only with --payload', async () => {
+    const { context } = operatorOn([task()]);
+    const get: typeof context.reads.get = (key, payload) =>
+      payload ? Promise.reject(denied()) : context.reads.get(key, false);
+    const server = { ...operatorOn(), context: { ...context, reads: { ...context.reads, get } } };
+    expect(await run(server, ['explain', KEY.taskId, ...OWNER])).toMatchObject({ code: 0 });
+    expect(await run(server, ['explain', KEY.taskId, ...OWNER, '--payload'])).toMatchObject({
+      ...{ code: 1, err: expect.stringContaining(`The payload of task ${KEY.taskId}`) },
+    });
   });
 
   test('JSON holds no control character, and text neither', async () => {
-    const server = operatorOn([task({ tool: 'a\u001b[2Jb' })]);
-    expect((await run(server, ['list'])).out).not.toContain('\u001b');
+    const server = operatorOn([task({ tool: 'a\u001b[2J\u202eb' })]);
+    expect((await run(server, ['list'])).out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     const { out } = await run(server, ['list', '--json']);
-    expect(out).not.toContain('\u001b');
-    expect(JSON.parse(out).tasks[0].tool).toBe('a\u001b[2Jb');
+    expect(out.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(JSON.parse(out).tasks[0].tool).toBe('a\u001b[2J\u202eb');
   });
 });
 
@@ -125,6 +145,24 @@ describe('--watch', () => {
     }
   });
 
+  test('shows nothing that was changed after Ctrl-C', async () => {
+    const server = operatorOn([task()]);
+    const stop = new AbortController();
+    const sleep = async () => {
+      server.records.set(task({ round: 2 }));
+      stop.abort();
+    };
+    const watching = { ...server, context: { ...server.context, sleep } };
+    const { printed } = await run(watching, ['show', KEY.taskId, ...OWNER, '--watch'], stop.signal);
+    expect(printed).toHaveLength(1);
+  });
+
+  test('of a task of another release shows it once', async () => {
+    const server = operatorOn([task({ version: 99 })]);
+    const { code, printed } = await run(server, ['show', KEY.taskId, ...OWNER, '--watch']);
+    expect([code, printed.length, server.slept]).toEqual([0, 1, []]);
+  });
+
   test('that was ended before its first look shows that look', async () => {
     const server = operatorOn([task()]);
     const { printed } = await run(server, ['list', '--watch'], AbortSignal.abort());
@@ -153,6 +191,24 @@ describe('a list', () => {
     };
     expect(await pages(19)).toMatchObject({ read: 20, out: expect.stringContaining(KEY.taskId) });
     expect(await pages(20)).toMatchObject({ read: 20, out: expect.stringMatching(/^There are more: --cursor/) });
+  });
+
+  test('without a task is read once', async () => {
+    const server = operatorOn();
+    const { reads } = server.context;
+    let read = 0;
+    const inStatus: typeof reads.inStatus = (...given) => {
+      read++;
+      return reads.inStatus(...given);
+    };
+    const context = { ...server.context, reads: { ...reads, inStatus } };
+    expect((await run({ ...server, context }, ['list', '--status', 'failed'])).out).toBe('No task.\n');
+    expect(read).toBe(1);
+  });
+
+  test('as JSON holds what is stored of a task of another release', async () => {
+    const { out } = await run(operatorOn([task({ version: 99 })]), ['list', '--json']);
+    expect(JSON.parse(out).tasks).toMatchObject([{ taskId: KEY.taskId, tool: 'tool', version: 99 }]);
   });
 
   test('says of each task what is worth knowing', async () => {
@@ -186,14 +242,15 @@ describe('a list', () => {
 describe('logs', () => {
   const parts = (server = operatorOn([task()])) => ({
     ...server,
-    context: { ...server.context, server: { ...server.context.server, logGroups: { endpoint: '/e' } } },
+    context: { ...server.context, server: { ...server.context.server, logGroups: { endpoint: '/e', events: '/v' } } },
   });
 
   test.each([
     [[], 'logs takes the id of one task, or --part'],
     [[KEY.taskId, '--part', 'endpoint'], 'logs takes the id of one task, or --part'],
     [['--part', 'endpoint', '--owner', KEY.owner], '--part reads lines of all owners: give no --owner with it'],
-    [['--part', 'nope'], "--part is one of endpoint, not 'nope'"],
+    [['--part', 'nope'], "--part is one of endpoint, events, not 'nope'"],
+    [['a', 'b'], 'logs takes the id of one task'],
     [['--part', 'endpoint', '--since', 'x'], '--since is a time'],
   ])('%j are refused', async (args, message) => {
     expect(await run(parts(), ['logs', ...args])).toMatchObject({ code: 2, err: expect.stringContaining(message) });
