@@ -178,7 +178,7 @@ describe('region and credentials', () => {
 function dev(stacks: readonly string[], endpoint = 'http://127.0.0.1:9') {
   const session = join(folder, 'cdk.out/mcp-task-server-dev/1');
   mkdirSync(session, { recursive: true, mode: 0o755 });
-  const said = { pid: process.pid, endpoint, region: 'us-east-1', stacks, url: 'http://127.0.0.1:3000/mcp/mcp' };
+  const said = { pid: process.pid, endpoint, region: 'us-east-1', stacks, url: 'http://127.0.0.1:3000/mcp-shop/mcp' };
   writeFileSync(join(session, 'server.json'), JSON.stringify(said), { mode: 0o600 });
   sts.on(GetCallerIdentityCommand).resolves({ Arn: 'arn:aws:iam::0:user/cloud' });
   return connect({}, { ...around, folder });
@@ -188,7 +188,7 @@ describe('the server of a dev', () => {
   test('is in its region and at its URL, and the user of this machine acts', async () => {
     stackOf({ [ENDPOINT]: MARK });
     const { server, who } = await dev(['Shop']);
-    expect(server).toMatchObject({ name: 'Shop/Server', region: 'us-east-1', url: 'http://127.0.0.1:3000/mcp' });
+    expect(server).toMatchObject({ name: 'Shop/Server', region: 'us-east-1', url: 'http://127.0.0.1:3000/mcp-shop' });
     expect(await who()).toBe(userInfo().username);
   });
 
