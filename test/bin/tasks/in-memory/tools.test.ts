@@ -95,9 +95,10 @@ describe('the tools for operators', () => {
   });
 
   test('answer with texts as they are, and other values as JSON', async () => {
-    for (const ok of [true, 'true']) {
+    const whole = { action: 'accept', content: { ok: true } };
+    for (const answers of [{ ok: true }, { ok: 'true' }, { a: whole }]) {
       const server = operatorOn([asking()]);
-      expect(await call(server, 'answer_task', { ...ID, reason: 'x', answers: { ok } })).toMatchObject({
+      expect(await call(server, 'answer_task', { ...ID, reason: 'x', answers })).toMatchObject({
         failed: false,
       });
       expect(server.records.get(KEY.taskId)?.inputResponses?.['r1.a']).toContain('"ok":true');
