@@ -21,8 +21,9 @@ export function explanationText(
     .join('\n');
 }
 
-/** Where a row is: its number in the crash table, a rule of the protocol, or a page. */
+/** Where a row is: in the crash table, by number or section, a rule of the protocol, or a page. */
 function placeOf(row: string): string {
-  if (/^\d/.test(row)) return `docs/crash-table.md, row ${row}`;
-  return row === 'A-19' ? 'docs/protocol.md, A-19' : row;
+  if (row === 'A-19') return 'docs/protocol.md, A-19';
+  if (row.startsWith('docs/')) return row;
+  return `docs/crash-table.md, ${/^\d/.test(row) ? `row ${row}` : `"${row}"`}`;
 }

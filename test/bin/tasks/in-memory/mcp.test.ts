@@ -49,7 +49,8 @@ async function serving({ context }: { readonly context: OperatorContext }, ...op
     close: async () => {},
   };
   const client = new Client({ name: 'test', version: '1' });
-  await client.connect(transport);
+  const ended = code.then((it) => Promise.reject(new Error(`It ended with ${it}: ${err.join('')}`)));
+  await Promise.race([client.connect(transport), ended]);
   const call = (name: string, input: Record<string, unknown> = {}) => client.callTool({ name, arguments: input });
   const end = () => {
     stdin.push(null);

@@ -126,6 +126,7 @@ export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   'a task that works': EXPLAINED,
   'a task at the moment of its end, with more to do': { ...EXPLAINED, endsBy: NOW, next: ['first', 'then'] },
   'a task of another release': { ...OVER, row: 'docs/deploying.md, "Deploying while tasks run"' },
+  'a task whose cause has a section of the crash table': { ...OVER, row: 'Data in S3' },
   'a task whose result does not fit': { ...OVER, status: 'completed', row: 'A-19' },
   'a task that did what it should: no rerun is wanted': {
     ...{ ...OVER, status: 'completed', row: '', next: [], rerunRefusal: 'it may have had effects' },
