@@ -149,7 +149,7 @@ describe('a dev that was killed does not count', () => {
   });
 });
 
-test('a session without a URL has that of its endpoint, which is asked as an operator', async () => {
+test('a session without a URL has the URL of its endpoint, and an operator asks there', async () => {
   plantGood({ url: undefined });
   expect(await findDevSession(folder)).toEqual({ ...good(), url: endpoint });
   expect(signed).toMatch(/Credential=operator\//);

@@ -60,16 +60,22 @@ const unreadable = ({ taskId, stored }, explanation) => html`${back}
   <h2>What is stored</h2>
   <pre tabindex="0" role="region" aria-label="What is stored">${JSON.stringify(stored, undefined, 2)}</pre>`;
 
+/** As `tasks explain` names it. @param {string} row */
+function placeOf(row) {
+  if (row === 'A-19') return 'docs/protocol.md, A-19';
+  if (row.startsWith('docs/')) return row;
+  return `docs/crash-table.md, ${/^\d/.test(row) ? `row ${row}` : `"${row}"`}`;
+}
+
 /** @param {Explanation} explanation @param {number} now */
 function why({ cause, because, row, endsBy, next, also }, now) {
-  const place = /^\d/.test(row) ? `docs/crash-table.md, row ${row}` : row === 'A-19' ? 'docs/protocol.md, A-19' : row;
   return html`<section class="why" aria-labelledby="why-head">
     <h2 id="why-head">${cause.charAt(0).toUpperCase()}${cause.slice(1)}</h2>
     ${because.map((sentence) => html`<p>${sentence}</p>`)}
     ${endsBy === undefined ? null : html`<p>It ends by ${moment(endsBy)}${endsBy > now ? `, in ${span(endsBy - now)}` : ', which is over'}, whatever happens.</p>`}
     ${next.length === 0 ? null : html`<p>Next, in the terminal:</p><ul class="commands">${next.map((command) => html`<li><code>${command}</code></li>`)}</ul>`}
     ${also.map((sentence) => html`<p class="also">${sentence}</p>`)}
-    ${row === '' ? null : html`<p><small>${place}</small></p>`}
+    ${row === '' ? null : html`<p><small>${placeOf(row)}</small></p>`}
   </section>`;
 }
 

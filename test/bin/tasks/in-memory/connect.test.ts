@@ -157,7 +157,7 @@ describe('region and credentials', () => {
     for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined);
   };
 
-  test('are those of the profile', async () => {
+  test('come from the profile', async () => {
     const keys = 'aws_access_key_id = of-shop\naws_secret_access_key = secret';
     inFiles(`[profile shop]\nregion = eu-north-1\n${keys}\n`);
     stackOf({ [ENDPOINT]: MARK });
