@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { storyText } from '../../../bin/tasks/print-story.ts';
-import { subscriptionsOf } from '../../../functions/operator/events/deliveries.ts';
-import { explain } from '../../../functions/operator/explain/index.ts';
-import { type Story, show } from '../../../functions/operator/show.ts';
-import type { DynamoDb } from '../../../functions/tasks/aws/dynamodb.ts';
-import { eventItems } from '../../../functions/tasks/table/events/items.ts';
-import { positionText } from '../../../functions/tasks/table/events/log.ts';
-import { operatorEvents } from '../../../functions/tasks/table/operators/events.ts';
-import { TABLE } from '../../support/engine/memory.ts';
-import { finished } from '../events/support.ts';
-import { KEY, MINUTE, operatorOn, T0, task } from './operators.ts';
+import { storyText } from '../../../../bin/tasks/print-story.ts';
+import { subscriptionsOf } from '../../../../functions/operator/events/deliveries.ts';
+import { explain } from '../../../../functions/operator/explain/index.ts';
+import { type Story, show } from '../../../../functions/operator/show.ts';
+import type { DynamoDb } from '../../../../functions/tasks/aws/dynamodb.ts';
+import { eventItems } from '../../../../functions/tasks/table/events/items.ts';
+import { positionText } from '../../../../functions/tasks/table/events/log.ts';
+import { operatorEvents } from '../../../../functions/tasks/table/operators/events.ts';
+import { TABLE } from '../../../support/engine/memory.ts';
+import { finished } from '../../events/support.ts';
+import { KEY, MINUTE, operatorOn, T0, task } from '../operators.ts';
 
 const NEWEST = 500;
 const CUT = 'Only the newest 500 entries of the log of its owner were read';
