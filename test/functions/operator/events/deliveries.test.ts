@@ -3,40 +3,14 @@ import { storyText } from '../../../../bin/tasks/print-story.ts';
 import { subscriptionsOf } from '../../../../functions/operator/events/deliveries.ts';
 import { explain } from '../../../../functions/operator/explain/index.ts';
 import { type Story, show } from '../../../../functions/operator/show.ts';
-import type { DynamoDb } from '../../../../functions/tasks/aws/dynamodb.ts';
-import { eventItems } from '../../../../functions/tasks/table/events/items.ts';
 import { positionText } from '../../../../functions/tasks/table/events/log.ts';
-import { operatorEvents } from '../../../../functions/tasks/table/operators/events.ts';
-import { TABLE } from '../../../support/engine/memory.ts';
+import type { NewSubscription } from '../../../../functions/tasks/table/events/subscription.ts';
 import { finished } from '../../events/support.ts';
-import { KEY, MINUTE, operatorOn, T0, task } from '../operators.ts';
+import { denied, KEY, MINUTE, T0, task } from '../operators.ts';
+import { eventsOperator, SUBSCRIPTION } from './subscriptions.ts';
 
 const NEWEST = 500;
 const CUT = 'Only the newest 500 entries of the log of its owner were read';
-
-const SUBSCRIPTION = {
-  ...{ id: 'sub_1', name: 'task.finished', arguments: {}, scopes: [], url: 'u', secrets: [], truncated: false },
-  ...{ createdAt: T0, endpoint: '', refreshBefore: T0 + 60 * MINUTE, expiresAt: 1, started: positionText(0) },
-  ...{ deliveredTo: positionText(0), lastMatched: positionText(0) },
-};
-
-/** A server with MCP Events, and the queries of its table. */
-function eventsOperator() {
-  const operator = operatorOn([task({ status: 'completed' })]);
-  const { dynamoDb } = operator;
-  const asked: Parameters<DynamoDb['query']>[0][] = [];
-  const query: DynamoDb['query'] = (input) => {
-    asked.push(input);
-    return dynamoDb.query(input);
-  };
-  const { server } = operator.context;
-  const context = {
-    ...operator.context,
-    server: { ...server, logGroups: { deliveries: 'log' } },
-    events: operatorEvents({ ...dynamoDb, query }, TABLE),
-  };
-  return { items: eventItems(dynamoDb, TABLE), context, asked };
-}
 
 /** A task whose event is the first of a log with so many entries, for a subscription that has got all up to a position. */
 async function serverOf(entries: number, deliveredTo: number, failedSince?: number) {
@@ -80,7 +54,7 @@ test.each([
 });
 
 test('of subscriptions that are over no URL is read', async () => {
-  const { items, context, asked } = eventsOperator();
+  const { items, context, prefixes } = eventsOperator();
   for (const [id, minutes] of Object.entries({ sub_1: 60, sub_2: 1, sub_3: 60 })) {
     const url = `https://a.example/${id}?key=1`;
     await items.createSubscription(KEY.owner, { ...SUBSCRIPTION, id, url, refreshBefore: T0 + minutes * MINUTE }, T0);
@@ -90,6 +64,93 @@ test('of subscriptions that are over no URL is read', async () => {
     ['sub_1', 'https://a.example/sub_1'],
     ['sub_3', 'https://a.example/sub_3'],
   ]);
-  const prefixes = asked.map(({ ExpressionAttributeValues }) => ExpressionAttributeValues?.[':prefix']);
-  expect(prefixes).toEqual(['#sub#', '#url#sub_1', '#url#sub_3']);
+  expect(prefixes()).toEqual(['#sub#', '#url#sub_1', '#url#sub_3']);
+});
+
+/** Subscriptions of the owner of a task whose only event came at T0. */
+async function subscribed(...all: readonly Partial<NewSubscription>[]) {
+  const operator = eventsOperator();
+  const event = finished(1, { at: T0, taskId: KEY.taskId });
+  await operator.items.putEntry(KEY.owner, 1, { at: T0, event }, 1);
+  for (const one of all) await operator.items.createSubscription(KEY.owner, { ...SUBSCRIPTION, ...one }, T0 - 1);
+  return operator;
+}
+const GOT = { deliveredTo: positionText(1) };
+const FAILS = { failedSince: T0, lastError: 'timeout' };
+
+test('each live subscription that wants an event has it, waits for it, or fails', async () => {
+  const { context, prefixes } = await subscribed(
+    { id: 'sub_1', ...GOT, ...FAILS },
+    { id: 'sub_2' },
+    { id: 'sub_3', ...FAILS },
+    { id: 'sub_4', failedSince: T0 },
+    { id: 'sub_5', createdAt: T0 + 1 },
+    { id: 'sub_6', createdAt: T0 + 1, arguments: { taskId: KEY.taskId } },
+    { id: 'sub_7', name: 'task.input_required' },
+    { id: 'sub_8', refreshBefore: T0 + MINUTE },
+  );
+  const story = (await show(KEY, false, context)) as Story;
+  const event = { event: 'task.finished', eventId: finished(1).eventId };
+  expect(story.deliveries).toStrictEqual([
+    { ...event, subscription: 'sub_1', state: 'done' },
+    { ...event, subscription: 'sub_2', state: 'waits' },
+    { ...event, subscription: 'sub_3', state: 'fails', ...FAILS },
+    { ...event, subscription: 'sub_4', state: 'fails', failedSince: T0 },
+    { ...event, subscription: 'sub_6', state: 'waits' },
+  ]);
+  expect(prefixes().filter((prefix) => String(prefix).startsWith('#url#'))).toEqual([]);
+  const fails = (id: string, error: string) =>
+    `Its event task.finished does not reach ${id}: since 2023-11-14 22:13:20Z each attempt fails (${error}). The next one comes within 15 minutes.`;
+  expect((await explain(KEY, false, context)).also).toEqual([fails('sub_3', 'timeout'), fails('sub_4', '')]);
+});
+
+test('of a log that was not read as a whole only subscriptions that fail are named', async () => {
+  const { items, context } = await subscribed({ id: 'sub_1' }, { id: 'sub_2', ...FAILS });
+  for (let n = 2; n <= NEWEST + 1; n++) await items.putEntry(KEY.owner, n, { at: T0, event: finished(n) }, 1);
+  expect((await explain(KEY, false, context)).also).toEqual([
+    'sub_2 fails, maybe at an older event of this task: only the newest 500 entries of the log of its owner are read.',
+  ]);
+});
+
+test('no log is read without a subscription, and nothing of callers without a name', async () => {
+  const none = eventsOperator();
+  await show(KEY, false, none.context);
+  expect(none.prefixes()).toEqual(['#sub#']);
+  const anonymous = { ...KEY, owner: 'anonymous' };
+  const { context, asked } = eventsOperator(task({ owner: 'anonymous' }));
+  expect(await show(anonymous, false, context)).not.toHaveProperty('deliveries');
+  expect(asked).toEqual([]);
+});
+
+test('without MCP Events no subscriptions are read', async () => {
+  const { context, asked } = await subscribed({});
+  const server = { ...context.server, logGroups: {} };
+  expect(await subscriptionsOf(KEY.owner, false, { ...context, server })).toEqual([]);
+  expect(asked).toEqual([]);
+});
+
+test('a URL is shown only if it was asked for, and is still known', async () => {
+  const { context } = await subscribed({ url: 'https://a.example' });
+  const [plain] = await subscriptionsOf(KEY.owner, false, context);
+  expect(plain).not.toHaveProperty('url');
+  const events = { ...context.events, url: async () => undefined };
+  const [lost] = await subscriptionsOf(KEY.owner, true, { ...context, events });
+  expect(lost).toMatchObject({ id: 'sub_1' });
+  expect(lost).not.toHaveProperty('url');
+});
+
+test.each([
+  [false, 'read'],
+  [true, 'payload'],
+])('without the right to subscriptions the policy is named: with URLs %s', async (payload, policy) => {
+  const { context } = eventsOperator();
+  const reading = (error: Error) =>
+    subscriptionsOf(KEY.owner, payload, {
+      ...context,
+      events: { ...context.events, subscriptions: () => Promise.reject(error) },
+    });
+  await expect(reading(denied())).rejects.toThrow(
+    `The subscriptions of owner#o: your credentials may not read them. The ${policy} policy of the server allows it`,
+  );
+  await expect(reading(new TypeError('down'))).rejects.toThrow(new TypeError('down'));
 });
