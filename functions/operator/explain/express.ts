@@ -1,5 +1,6 @@
 import { traitsOf } from '../../tasks/engines.ts';
 import type { TaskFacts } from './facts.ts';
+import { works } from './working.ts';
 
 const next = (): readonly string[] => [
   'mcp-task-server tasks show ID',
@@ -12,8 +13,7 @@ export const EXPRESS_ROWS = [
   {
     name: 'works on Express',
     row: 'docs/crash-table.md, "On Express"',
-    fits: ({ record, seen }: TaskFacts) =>
-      record.status === 'working' && seen?.status === 'working' && !traitsOf(record).hasHistory,
+    fits: (facts: TaskFacts) => works(facts) && !traitsOf(facts.record).hasHistory,
     why: ({ record, tool, runLogs }: TaskFacts): readonly string[] => [
       'It works on Express: AWS keeps no history of its run, so nothing can be asked about it.',
       ...(record.events.some(({ what, round = 1 }) => what === 'restarted' && round === record.round)

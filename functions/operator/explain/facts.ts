@@ -61,11 +61,11 @@ export async function healthOf(record: TaskRecord | undefined, context: Operator
       async ([name, url]) => [name, await lettersIn(url, context)] as const,
     ),
   );
-  const { dueAt } = record ?? {};
-  const late = dueAt === undefined ? 0 : context.now() - dueAt - SWEEP;
+  const { dueAt = Number.POSITIVE_INFINITY } = record ?? {};
+  const late = context.now() - dueAt;
   return {
     letters: Object.fromEntries(counts.filter(([, count]) => count > 0)),
-    sweepLate: late > 0 ? late + SWEEP : 0,
+    sweepLate: late > SWEEP ? late : 0,
   };
 }
 
@@ -88,7 +88,7 @@ export function failuresOf({ run }: TaskFacts, named: RegExp): RunFacts['failure
 /** Whether its function or its state machine was deployed after the round began. */
 export function isDeployedSince({ record, tool, run }: TaskFacts): boolean {
   const began = run?.startedAt ?? record.createdAt;
-  return tool?.changedAt !== undefined && tool.changedAt > began && record.status === 'working';
+  return (tool?.changedAt ?? 0) > began;
 }
 
 /** Whether the run of its round has ended. One that was seen, and is missing, was deleted. */

@@ -7,9 +7,9 @@ import { machineFailure } from './working.ts';
 const failed = ({ seen }: TaskFacts) => seen?.status === 'failed';
 /** Whether it failed for one of these reasons. */
 const because =
-  (...reasons: readonly FailureReason[]) =>
+  (...reasons: readonly (FailureReason | undefined)[]) =>
   (facts: TaskFacts) =>
-    failed(facts) && facts.seen?.failure !== undefined && reasons.includes(facts.seen.failure);
+    failed(facts) && reasons.includes(facts.seen?.failure);
 const message = ({ seen, record }: TaskFacts) => errorOf(seen ?? record)?.message ?? '';
 
 /** The rows of `rows.ts` for tasks that failed. */

@@ -7,7 +7,7 @@ import { readTask } from '../show.ts';
 import { recordOf, utc } from '../view.ts';
 import { factsOf, healthOf, type ServerHealth } from './facts.ts';
 import { RERUN } from './row.ts';
-import { ROWS } from './rows.ts';
+import { rowOf } from './rows.ts';
 
 /** Why a task is not done, or why it ended so. */
 export interface Explanation {
@@ -56,16 +56,16 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
     healthOf(record, context),
     deliveriesOf(record, context),
   ]);
-  const row = ROWS.find(({ fits }) => fits(facts));
+  const row = rowOf(facts);
   const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
   const refusal = open ? undefined : rerunRefusal(record, facts.tool, facts.run);
-  const next = (row?.next(facts) ?? []).filter((command) => refusal === undefined || command !== RERUN);
+  const next = row.next(facts).filter((command) => refusal === undefined || command !== RERUN);
   return {
     taskId,
     status: facts.seen?.status ?? 'gone',
-    cause: row?.name ?? '',
-    because: row?.why(facts) ?? [],
-    row: row?.row ?? '',
+    cause: row.name,
+    because: row.why(facts),
+    row: row.row,
     ...(open && { endsBy: failVisibleAt(record) }),
     next: next.map((command) => command.replace(/\bID\b/, taskId)),
     ...(refusal !== undefined && { rerunRefusal: refusal }),

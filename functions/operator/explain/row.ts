@@ -1,4 +1,4 @@
-import type { TaskFacts } from './facts.ts';
+import { failuresOf, type TaskFacts } from './facts.ts';
 
 /** One thing that keeps a task open, or has ended it. The first row that fits a task explains it. */
 export interface Row {
@@ -23,6 +23,9 @@ export const LOGS = 'mcp-task-server tasks logs ID';
 export const rerun = (): readonly string[] => [RERUN];
 
 export const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
+
+/** The name of the last error of this kind. */
+export const lastOf = (facts: TaskFacts, named: RegExp): string | undefined => failuresOf(facts, named).at(-1)?.error;
 
 /** By whom it was ended, if that was an operator: ` by ann: “INC-7”`. */
 export function operatorOf({ record }: TaskFacts): string {

@@ -5,11 +5,22 @@ import { utc } from '../view.ts';
 import { EXPRESS_ROWS } from './express.ts';
 import { failuresOf, isDeployedSince, isRunOver, isStartOver, type TaskFacts } from './facts.ts';
 import { FAILED_ROWS } from './failed.ts';
-import { CRASHED, LOGS, operatorOf, type Row, rerun, THROTTLED, times } from './row.ts';
-import { WORKING_ROWS } from './working.ts';
+import { CRASHED, LOGS, lastOf, operatorOf, type Row, rerun, THROTTLED, times } from './row.ts';
+import { WORKING_ROWS, works } from './working.ts';
 
-const works = ({ record, seen }: TaskFacts) => record.status === 'working' && seen?.status === 'working';
+/** A lost start: the run of its round is not there, and has had its time. */
+const isNotStarted = (facts: TaskFacts) =>
+  works(facts) && facts.run?.status === 'missing' && !isSeen(facts.record) && isStartOver(facts);
 const OPEN_END = ['mcp-task-server tasks cancel ID --reason TEXT'];
+
+/** For all other tasks. */
+const GONE: Row = {
+  name: 'gone before its end',
+  row: '18',
+  fits: () => true,
+  why: () => ['Its ttl is over: clients get "Task not found".'],
+  next: () => [],
+};
 
 export const ROWS: readonly Row[] = [
   {
@@ -22,7 +33,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'asks, and gets no answer',
     row: '17',
-    fits: ({ record, seen }) => record.status === 'input_required' && seen?.status === 'input_required',
+    fits: ({ seen }) => seen?.status === 'input_required',
     why: ({ record }) => [
       `Its tool has asked its client in round ${record.round}, and waits for an answer since ${utc(record.updatedAt)}.`,
       ...(record.events.some(({ what, round = 1 }) => what === 'refused' && round === record.round)
@@ -35,7 +46,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'waits for a person or another system',
     row: '25',
-    fits: ({ record, seen }) => record.status === 'waiting' && seen?.status === 'waiting' && awaited(record).length > 0,
+    fits: ({ record, seen }) => seen?.status === 'waiting' && awaited(record).length > 0,
     why: ({ record, now }) => [
       isOver(record, now)
         ? 'What it waits for is over: its next round is about to begin. The sweep begins it within 75 seconds.'
@@ -51,7 +62,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'waits for the clock',
     row: '24',
-    fits: ({ record, seen }) => record.status === 'waiting' && seen?.status === 'waiting',
+    fits: ({ seen }) => seen?.status === 'waiting',
     why: ({ record, now }) => [
       isOver(record, now)
         ? 'The time of a wait is over: its next round is about to begin. The sweep begins it within 75 seconds.'
@@ -74,7 +85,7 @@ export const ROWS: readonly Row[] = [
     row: '8',
     fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, THROTTLED).length > 0,
     why: (facts) => [
-      `Lambda has refused to run its function ${times(failuresOf(facts, THROTTLED).length)}: no concurrency is free (${facts.run?.failures.at(-1)?.error}).`,
+      `Lambda has refused to run its function ${times(failuresOf(facts, THROTTLED).length)}: no concurrency is free (${lastOf(facts, THROTTLED)}).`,
       'The workflow tries again until the deadline, at most 20 s apart.',
     ],
     next: () => ['aws lambda get-account-settings --query AccountLimit', ...OPEN_END],
@@ -84,7 +95,7 @@ export const ROWS: readonly Row[] = [
     row: '19',
     fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, CRASHED).length > 0,
     why: (facts) => [
-      `Its function has crashed ${times(failuresOf(facts, CRASHED).length)} in this round (${facts.run?.failures.at(-1)?.error}).`,
+      `Its function has crashed ${times(failuresOf(facts, CRASHED).length)} in this round (${lastOf(facts, CRASHED)}).`,
       facts.tool?.repeatable === true
         ? 'Its tool may be repeated, so the workflow tries again: twice after a crash, 6 times after an unclear answer.'
         : 'Its tool may not be repeated: the workflow writes the failure.',
@@ -94,12 +105,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'lost start',
     row: '4',
-    fits: (facts) =>
-      works(facts) &&
-      facts.record.round === 1 &&
-      facts.run?.status === 'missing' &&
-      !isSeen(facts.record) &&
-      isStartOver(facts),
+    fits: (facts) => isNotStarted(facts) && facts.record.round === 1,
     why: () => [
       'It was stored, and its first run was never started: the endpoint died in between.',
       'The sweep does not start it, as its client has no id and calls again. It fails the task within 2 minutes of its creation.',
@@ -109,12 +115,7 @@ export const ROWS: readonly Row[] = [
   {
     name: 'lost start of a later round',
     row: '16',
-    fits: (facts) =>
-      works(facts) &&
-      facts.record.round > 1 &&
-      facts.run?.status === 'missing' &&
-      !isSeen(facts.record) &&
-      isStartOver(facts),
+    fits: isNotStarted,
     why: ({ record }) => [
       `It was answered, and its round ${record.round} has not been started: the endpoint died in between.`,
       'The next poll of its client starts it, or the sweep within 2 minutes.',
@@ -191,11 +192,8 @@ export const ROWS: readonly Row[] = [
     why: () => ['It is completed.'],
     next: () => ['mcp-task-server tasks show ID --payload'],
   },
-  {
-    name: 'gone before its end',
-    row: '18',
-    fits: () => true,
-    why: () => ['Its ttl is over: clients get "Task not found".'],
-    next: () => [],
-  },
+  GONE,
 ];
+
+/** The first row that fits. */
+export const rowOf = (facts: TaskFacts): Row => ROWS.find(({ fits }) => fits(facts)) ?? GONE;

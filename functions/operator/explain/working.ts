@@ -3,7 +3,7 @@ import { byState } from '../states.ts';
 import { utc } from '../view.ts';
 import type { TaskFacts } from './facts.ts';
 
-const works = ({ record, seen }: TaskFacts): boolean => record.status === 'working' && seen?.status === 'working';
+export const works = ({ seen }: TaskFacts): boolean => seen?.status === 'working';
 
 /** `'Charge' 8 times (Throttled), 'Notify' once (States.Timeout)`. Empty: no try of a state has failed. */
 function failedTries({ visits = [] }: Partial<RunFacts>): string {

@@ -2,7 +2,8 @@ import { rerunTask } from '../../../functions/operator/acts/rerun.ts';
 import type { OperatorContext } from '../../../functions/operator/context.ts';
 import { explain } from '../../../functions/operator/explain/index.ts';
 import { FAILURES, type FailureReason } from '../../../functions/tasks/failures.ts';
-import { failed, SCENARIOS, type Scenario, serverOf } from '../operator/explain/scenarios.ts';
+import { failed, type Scenario, serverOf } from '../operator/explain/scenario.ts';
+import { SCENARIOS } from '../operator/explain/scenarios.ts';
 import { ann, EXPRESS_TOOL, KEY } from '../operator/operators.ts';
 import { ended, FAULTS, failing } from './faults.ts';
 

@@ -4,7 +4,8 @@ import { ROWS } from '../../../../functions/operator/explain/rows.ts';
 import { FAILURES, type FailureReason } from '../../../../functions/tasks/failures.ts';
 import { fakeClient } from '../../../support/aws-client.ts';
 import { arnOf, denied, KEY, MINUTE, operatorOn, T0, task } from '../operators.ts';
-import { explained, failed, OWN, SCENARIOS } from './scenarios.ts';
+import { explained, failed, OWN } from './scenario.ts';
+import { SCENARIOS } from './scenarios.ts';
 
 const textOf = (title: string, { taskId: _, ...told }: Explanation): string =>
   [
@@ -47,12 +48,24 @@ test('states that the credentials may not read are not known, and any other fail
   await expect(failing(new TypeError('down'))).rejects.toThrow('down');
 });
 
+test('of a run that the credentials may not ask about it says just that', async () => {
+  const { context } = operatorOn([task()], { stateMachineArn: OWN, changedAt: T0 - 1 });
+  const states = { send: () => Promise.reject(denied()) } as never;
+  expect(await explain(KEY, false, { ...context, states })).toMatchObject({
+    cause: 'works',
+    because: ['It works. What its run does is not known: your credentials may not ask for it.'],
+  });
+});
+
 test('dead letters and a sweep that is 3 minutes late are named, whatever the task', async () => {
   const queued = (counts: Readonly<Record<string, string | Error>>, dueAt?: number) => {
     const sqs = fakeClient<never>(async (_operation, input) => {
-      const count = counts[(input as { QueueUrl: string }).QueueUrl];
+      const { QueueUrl, AttributeNames } = input as { QueueUrl: string; AttributeNames: readonly string[] };
+      const count = counts[QueueUrl];
       if (count instanceof Error) throw count;
-      return count === undefined ? {} : { Attributes: { ApproximateNumberOfMessages: count } };
+      const known = { ApproximateNumberOfMessages: count, ApproximateNumberOfMessagesDelayed: '9' };
+      const asked = Object.entries(known).filter(([name]) => AttributeNames.includes(name));
+      return count === undefined ? {} : { Attributes: Object.fromEntries(asked) };
     });
     const { context } = operatorOn([task({ dueAt: dueAt ?? T0 })], {}, { sqs });
     const deadLetters = { events: 'a', reconciler: 'b' };
