@@ -45,9 +45,8 @@ function rankOf({ what }: Moment): number {
   return rank === -1 ? order.length : rank;
 }
 
-/** A run that succeeded has written an outcome, whatever the outcome is. */
+/** How a run ended. One that succeeded has written an outcome, whatever the outcome is. */
 const ENDS: Readonly<Record<string, string>> = {
-  SUCCEEDED: 'run ended',
   FAILED: 'run failed',
   TIMED_OUT: 'run timed out',
   ABORTED: 'run stopped',

@@ -66,7 +66,8 @@ export function timelineOf(story: TaskStory, now: number): Timeline {
     const started = startOf(story, n);
     if (started === undefined && n < round) continue;
     const [asked, waits] = [momentOf(story, n, 'asked'), momentOf(story, n, 'waits')];
-    const ended = asked ?? waits ?? (n === round ? to : (startOf(story, n + 1) ?? to));
+    const next = startOf(story, n + 1) ?? to;
+    const ended = asked ?? waits ?? next;
     const run = story.runs.find((one) => one.round === n);
     for (const { from, to: over = ended, error } of attemptsOf(run, started, ended)) {
       until(from, 'aws');
@@ -75,14 +76,12 @@ export function timelineOf(story: TaskStory, now: number): Timeline {
     until(ended, 'aws');
     if (spans.length > 0) lanes.push({ round: n, kind: 'round', spans: spans.splice(0) });
     lanes.push(...stateLanes(n, run?.visits ?? [], Math.min(ended, to)));
-    const after = n === round ? to : (startOf(story, n + 1) ?? to);
     if (asked !== undefined) {
-      until(answeredAt(story, n) ?? after, 'people');
+      until(answeredAt(story, n) ?? next, 'people');
       if (spans.length > 0) lanes.push({ round: n, kind: 'question', spans: spans.splice(0) });
     }
-    const resumed = momentOf(story, n, 'resumed');
-    if (waits === undefined && resumed === undefined) continue;
-    until(resumed ?? after, 'clock');
+    if (waits === undefined) continue;
+    until(momentOf(story, n, 'resumed') ?? next, 'clock');
     if (spans.length > 0) lanes.push({ round: n, kind: 'wait', spans });
   }
   return { from: createdAt, to, open, lanes, totals: totalsOf(lanes) };

@@ -32,3 +32,42 @@ test('an attempt of a later round does not delay what an earlier round asked', (
   ] as const;
   expect(told(events, runs)).toEqual(['asked', 'answered', 'run started', 'attempt failed']);
 });
+
+test.each([
+  ['operator', ['failed', 'attempt failed']],
+  [undefined, ['attempt failed', 'failed']],
+] as const)('only the end that a workflow writes waits for a failed attempt: by %s', (by, order) => {
+  const runs = [run({ failures: [{ at: 42, error: 'TypeError' }] })];
+  expect(told([{ at: 40, what: 'failed', ...(by !== undefined && { by }) }], runs)).toEqual(order);
+});
+
+test.each([
+  ['a second', 1_040, ['attempt failed', 'failed']],
+  ['more than a second', 1_041, ['failed', 'attempt failed']],
+])('an attempt that fails within a second after an outcome may have failed before it: %s', (_time, at, order) => {
+  expect(told([{ at: 40, what: 'failed' }], [run({ failures: [{ at, error: 'TypeError' }] })])).toEqual(order);
+});
+
+test('what happens in one millisecond is in the order in which it happens', () => {
+  const runs = [run({ round: 2, startedAt: 40, stoppedAt: 40, failures: [{ at: 40, error: 'TypeError' }] })];
+  const events = [
+    { at: 40, what: 'signalled', round: 2 },
+    { at: 40, what: 'completed', round: 2 },
+    { at: 40, what: 'resumed' },
+  ] as const;
+  expect(told(events, runs)).toEqual([
+    ...['resumed', 'run started', 'attempt failed', 'completed'],
+    ...['signalled', 'run ended'],
+  ]);
+});
+
+test.each([
+  ['SUCCEEDED', 'run ended', undefined],
+  ['FAILED', 'run failed', 'TypeError'],
+  ['TIMED_OUT', 'run timed out', 'States.Timeout'],
+  ['ABORTED', 'run stopped', undefined],
+] as const)('a run that is %s has its end, with the error that ended it', (status, what, error) => {
+  const ended = run({ status, stoppedAt: 50, ...(error !== undefined && { error }) });
+  const record = { ...create({ owner: 'o', taskId: 'a' }, task, 1), events: [] };
+  expect(momentsOf(record, [ended])).toStrictEqual([{ at: 50, what, round: 1, ...(error !== undefined && { error }) }]);
+});

@@ -107,4 +107,103 @@ describe('where the time of a task went', () => {
     ]);
     expect(totals).toEqual({ aws: 22, tool: 78, people: 0, clock: 0 });
   });
+
+  test('a round that waits for the clock goes on when the next one begins', () => {
+    const happened = [
+      { at: 0, what: 'created' },
+      { at: 40, what: 'waits' },
+      { at: 70, what: 'resumed' },
+      { at: 80, what: 'waits', round: 2 },
+    ];
+    const runs = [run(1, 10), run(2, 75)];
+    const story = told(happened, runs, { round: 2, status: 'waiting' });
+    expect(lanes(story, 95)).toEqual([
+      'round 1: aws 0-10, tool 10-40',
+      'wait 1: clock 40-70',
+      'round 2: aws 70-75, tool 75-80',
+      'wait 2: clock 80-95',
+    ]);
+    expect(timelineOf(story, 95).totals).toEqual({ aws: 15, tool: 35, people: 0, clock: 45 });
+  });
+
+  test('what a record had no room for ends with the start of the next round', () => {
+    const events = [
+      { at: 0, what: 'created' },
+      { at: 95, what: 'completed', round: 2, startedAt: 60 },
+    ];
+    expect(lanes(told(events, [run(1, 5)], { round: 2 }))).toEqual([
+      'round 1: aws 0-5, tool 5-60',
+      'round 2: tool 60-95',
+    ]);
+    const asked = [{ at: 30, what: 'asked' }, ...events];
+    expect(lanes(told(asked, [run(1, 5)], { round: 2 }))).toEqual([
+      'round 1: aws 0-5, tool 5-30',
+      'question 1: people 30-60',
+      'round 2: tool 60-95',
+    ]);
+    const waits = [{ at: 30, what: 'waits' }, ...events];
+    expect(lanes(told(waits, [run(1, 5)], { round: 2 }))[1]).toBe('wait 1: clock 30-60');
+  });
+
+  test('without runs the events say when each round began, and which answer was its own', () => {
+    const happened = [
+      { at: 0, what: 'created' },
+      { at: 20, what: 'asked', startedAt: 7 },
+      { at: 30, what: 'answered' },
+      { at: 60, what: 'asked', round: 2, startedAt: 35 },
+      { at: 80, what: 'answered', round: 2 },
+      { at: 100, what: 'completed', round: 3, startedAt: 90 },
+    ];
+    expect(lanes(told(happened, [], { round: 3 }))).toEqual([
+      'round 1: aws 0-7, tool 7-20',
+      'question 1: people 20-30',
+      'round 2: aws 30-35, tool 35-60',
+      'question 2: people 60-80',
+      'round 3: aws 80-90, tool 90-100',
+    ]);
+  });
+
+  test('a task ends with its last outcome, whatever its record says after that', () => {
+    const ends = (...happened: readonly Moment[]) => timelineOf(told(happened, [], { updatedAt: 150 }), 1_000).to;
+    expect(ends({ at: 20, what: 'asked' }, { at: 100, what: 'completed' }, { at: 105, what: 'run ended' })).toBe(100);
+    expect(ends({ at: 20, what: 'asked' })).toBe(150);
+  });
+
+  test('an open task goes on past its deadline, as long as readers see it open', () => {
+    expect(timelineOf(told([], [], { status: 'working' }), 910)).toMatchObject({ open: true, to: 910 });
+  });
+
+  test('a round that took no time has no lane, nor has a state', () => {
+    const happened = [
+      { at: 0, what: 'asked' },
+      { at: 50, what: 'answered' },
+      { ...ended, round: 2 },
+    ];
+    const visits = [
+      { name: 'Skip', from: 60, to: 60, tries: [] },
+      { name: 'Fail', from: 60, to: 60, tries: [{ from: 60, to: 60, error: 'OutOfStock' }] },
+    ];
+    expect(lanes(told(happened, [run(1, 0), run(2, 50, { visits })], { round: 2 }))).toEqual([
+      'question 1: people 0-50',
+      'round 2: tool 50-100',
+      'state 2: tool 60-60OutOfStock',
+    ]);
+  });
+
+  test('a state goes on until its task ended, whatever the clock of its round says', () => {
+    const visits = [{ name: 'Work', from: 10, tries: [] }];
+    const happened = [{ at: 130, what: 'asked' }, ended];
+    expect(lanes(told(happened, [run(1, 10, { visits })]))).toContain('state 1: tool 10-100');
+  });
+
+  test('of many states the last 30 are shown, and of many tries in one the last 200', () => {
+    const states = Array.from({ length: 31 }, (_, i) => ({ name: `S${i}`, from: i, to: i + 1, tries: [] }));
+    const names = timelineOf(told([ended], [run(1, 0, { visits: states })]), 1_000).lanes.map(({ name }) => name);
+    expect(names).toEqual([undefined, ...states.slice(1).map(({ name }) => name)]);
+    const tries = Array.from({ length: 201 }, (_, i) => ({ from: i, to: i + 1 }));
+    const visits = [{ name: 'Loop', from: 0, to: 201, tries }];
+    const story = told([{ ...ended, at: 300 }], [run(1, 0, { visits })]);
+    const spans = timelineOf(story, 1_000).lanes.find(({ kind }) => kind === 'state')?.spans ?? [];
+    expect([spans.length, spans[0]?.from, spans.at(-1)?.to]).toEqual([200, 1, 201]);
+  });
 });
