@@ -2,7 +2,6 @@ import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { traitsOf } from '../tasks/engines.ts';
 import { executionArnOf, isOlder } from '../tasks/ids.ts';
 import { answersByName, outstanding } from '../tasks/input.ts';
-import { limits } from '../tasks/limits.ts';
 import type { TaskRecord } from '../tasks/record.ts';
 import { isOf, placeOf, storedResult } from '../tasks/results/result-ref.ts';
 import { isObject, parsed } from '../tasks/shape.ts';
@@ -119,7 +118,7 @@ export interface WaitShown {
 /** What a round waits for. Undefined: it does not wait. */
 export function waitsShown(record: TaskRecord): readonly WaitShown[] | undefined {
   const waits = waitsOf(record);
-  if (waits === undefined || (record.status !== 'waiting' && record.status !== 'input_required')) return undefined;
+  if (waits === undefined) return undefined;
   return Object.entries(waits).map(([name, wait]) => ({
     name,
     kind: wait.kind,
@@ -146,9 +145,8 @@ export const WEBHOOK = 'webhook';
  */
 export async function openWaits(record: TaskRecord, { journal, results }: OperatorContext): Promise<OpenWaits> {
   const { owner, taskId, round, deadlineAt: deadline } = record;
-  const open = record.status === 'waiting' || record.status === 'input_required' ? awaited(record) : [];
   const found = await Promise.all(
-    open.map(async (name) => {
+    awaited(record).map(async (name) => {
       const {
         value,
         bytes = 0,
@@ -159,7 +157,7 @@ export async function openWaits(record: TaskRecord, { journal, results }: Operat
       return isObject(wait) ? [[name, wait as unknown as StoredWait] as const] : [];
     }),
   );
-  const waits = Object.fromEntries(found.flat().slice(0, limits.waits.ofRound));
+  const waits = Object.fromEntries(found.flat());
   const questions = Object.entries(waits).flatMap(([name, wait]) => {
     if (wait.kind === 'link') return [[name, wait.question] as const];
     return wait.kind === 'webhook' ? [[name, { method: WEBHOOK, params: { schema: wait.schema } }] as const] : [];

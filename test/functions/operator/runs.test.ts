@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { States } from '../../../functions/operator/context.ts';
 import { runOf } from '../../../functions/operator/runs.ts';
+import { show } from '../../../functions/operator/show.ts';
 import { fakeClient } from '../../support/aws-client.ts';
-import { arnOf, denied, MINUTE, operatorOn, T0, task } from './operators.ts';
+import { arnOf, denied, KEY, MINUTE, operatorOn, T0, task } from './operators.ts';
 
 const machine = 'arn:aws:states:eu-west-1:111111111111:stateMachine:S-standard';
 const at = (seconds: number) => new Date(T0 + seconds * 1_000);
@@ -115,4 +116,29 @@ describe('the run of a round, without the right to describe it', () => {
     );
     await expect(runOf(task(), 1, machine, down)).rejects.toThrow('down');
   });
+});
+
+test('histories are read from their newest 1,000 events, without data, and runs without what they got', async () => {
+  const stateMachineArn = machine.replace('standard', 'own');
+  const { executions, context, histories } = operatorOn([task()], { stateMachineArn });
+  executions.put(arnOf());
+  histories[arnOf().replace('S-standard', 'S-own')] = [
+    { id: 1, type: 'TaskStateEntered', timestamp: at(1), stateEnteredEventDetails: { name: 'Work' } },
+    { id: 2, previousEventId: 1, ...failed(2, 'E'), type: 'TaskFailed' },
+  ];
+  const { send } = context.states;
+  const asked: { constructor: { name: string }; input: object }[] = [];
+  const sending = (command: never) => {
+    asked.push(command);
+    return send(command);
+  };
+  await show(KEY, true, { ...context, states: { send: sending } as States });
+  const inputs = (name: string) => asked.filter((one) => one.constructor.name === name).map(({ input }) => input);
+  const newest = { maxResults: 1_000, reverseOrder: true, includeExecutionData: false };
+  expect(inputs('GetExecutionHistoryCommand')).toEqual([
+    { executionArn: arnOf(), ...newest },
+    { executionArn: arnOf().replace('S-standard', 'S-own'), ...newest },
+    { executionArn: arnOf().replace('S-standard', 'S-own'), ...newest },
+  ]);
+  expect(inputs('DescribeExecutionCommand')[0]).toEqual({ executionArn: arnOf(), includedData: 'METADATA_ONLY' });
 });

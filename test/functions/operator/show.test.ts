@@ -110,6 +110,12 @@ describe('what is shown of a task', () => {
     expect(asked).toEqual([true, true, true, true, false]);
     expect(await progressIn(asking())).toBeUndefined();
     expect(asked).toHaveLength(5);
+    // A task goes on after waits: what its earlier rounds reported since its last question counts.
+    const waits = '{"night":{"kind":"time","until":1}}';
+    const later = task({ status: 'waiting', waits, round: 3, reportsFrom: 2 });
+    expect(await progressIn(later, { ...reported, round: 2 })).toMatchObject({ done: 3 });
+    expect(await progressIn(later)).toBeUndefined();
+    expect(await progressIn(task({ round: 2 }))).toBeUndefined();
   });
 
   test('a record of another release with its attributes alone', async () => {
@@ -143,14 +149,17 @@ describe('the states of a tool that is a state machine', () => {
     timestamp: new Date(T0),
     stateEnteredEventDetails: { name: 'Charge' },
   };
-  const visitsOf = async (put: boolean, failing?: Error) => {
+  /** @param secret whether the credentials may not ask for the workflow */
+  const visitsOf = async (put: boolean, failing?: Error, secret = false) => {
     const server = operatorOn([task()], { stateMachineArn });
     if (put) server.executions.put(arnOf());
     server.histories[own] = [entered];
     const { send } = server.context.states;
     const states = {
-      send: (command: { input: { executionArn?: string } }) =>
-        failing !== undefined && command.input.executionArn === own ? Promise.reject(failing) : send(command as never),
+      send(command: { input: { executionArn?: string } }) {
+        const refused = command.input.executionArn === own ? failing : secret && denied();
+        return refused ? Promise.reject(refused) : send(command as never);
+      },
     } as never;
     return (await shown({ ...server, context: { ...server.context, states } })).runs[0]?.visits;
   };
@@ -161,6 +170,7 @@ describe('the states of a tool that is a state machine', () => {
 
   test('are not asked for without a run, and not shown without the right or the execution', async () => {
     expect(await visitsOf(false, new TypeError('down'))).toBeUndefined();
+    expect(await visitsOf(true, new TypeError('down'), true)).toBeUndefined();
     expect(await visitsOf(true, denied())).toBeUndefined();
     expect(await visitsOf(true, Object.assign(new Error(), { name: 'ExecutionDoesNotExist' }))).toBeUndefined();
     await expect(visitsOf(true, new TypeError('down'))).rejects.toThrow('down');
@@ -192,6 +202,7 @@ describe('the payload of a task', () => {
     }
     for (const [input, startDate] of [
       ['{"arguments":{}}', T0],
+      ['{"arguments":7}', T0],
       ['[]', T0],
       ['{"arguments":"1"}', T0 - 2 * MINUTE],
     ] as const) {
@@ -217,6 +228,10 @@ describe('the payload of a task', () => {
     ];
     expect(await payloadOf(server)).toMatchObject({ errors: [{ error: 'E', message: 'no seats' }] });
     expect(await shown(server)).not.toHaveProperty('payload');
+  });
+
+  test('is shown of a task whose tool is gone, too', async () => {
+    expect(await payloadOf(operatorOn([task({ kept: '{"k":1}' })], null))).toEqual({ arguments: { k: 1 } });
   });
 
   test('is refused without the right to it, and any other failure is thrown', async () => {
