@@ -90,6 +90,27 @@ describe('the states that an execution has visited', () => {
     expect(visits(...told)).toEqual(['Work 3-: 4-4 Error']);
   });
 
+  test('the end of an execution that failed names an error only where none is known', () => {
+    const begin: Told[] = [
+      ['ExecutionStarted', 0],
+      ['TaskStateEntered', 1, 'Work'],
+      ['TaskScheduled', 2],
+    ];
+    expect(visits(...begin, ['TaskFailed', 3, 'E'], ['ExecutionFailed', 4, 'States.TaskFailed'])).toEqual([
+      'Work 2-5: 3-4 E',
+    ]);
+    expect(visits(...begin, ['TaskFailed', 3, 'an odd one'], ['ExecutionAborted', 4, 'Stopped'])).toEqual([
+      'Work 2-5: 3-4 Error',
+    ]);
+  });
+
+  test('an execution that ends where no try was, or no state is known, has no error', () => {
+    expect(visits(['ExecutionStarted', 0], ['WaitStateEntered', 1, 'Wait'], ['ExecutionAborted', 2])).toEqual([
+      'Wait 2-3: ',
+    ]);
+    expect(visits(['TaskStateExited', 0, 'Old'], ['ExecutionFailed', 1, 'E'])).toEqual([]);
+  });
+
   test('visits are counted by state, with the errors of all of them', () => {
     const loop: Told[] = [
       ['ExecutionStarted', 0],
@@ -102,6 +123,8 @@ describe('the states that an execution has visited', () => {
       ['TaskStateEntered', 7, 'Check'],
       ['TaskScheduled', 8],
       ['TaskFailed', 9, 'Again'],
+      ['TaskScheduled', 10],
+      ['TaskSucceeded', 11],
     ];
     const summaries = byState(visitsIn(events(...loop)));
     expect(summaries.map(({ name, visits: all, errors }) => [name, all.length, errors])).toEqual([
