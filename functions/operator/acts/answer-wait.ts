@@ -4,7 +4,7 @@ import { limits } from '../../tasks/limits.ts';
 import { answerProblem } from '../../tasks/questions/answer-problem.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { parsed } from '../../tasks/shape.ts';
-import type { Signal } from '../../tasks/tool-contract.ts';
+import type { InputRequest, Signal } from '../../tasks/tool-contract.ts';
 import type { Change } from '../../tasks/transitions/change.ts';
 import { awaited } from '../../tasks/waits/waits.ts';
 import type { OperatorContext } from '../context.ts';
@@ -95,8 +95,7 @@ function signalsOf(pairs: Pairs, { waits, questions }: OpenWaits, { who }: Opera
     links,
   );
   const answers = Object.entries(given).map(([name, answer]): Named => {
-    const question = links[name];
-    const problem = question === undefined ? 'no link has this name' : answerProblem(question, answer);
+    const problem = answerProblem(links[name] as InputRequest, answer);
     if (problem !== undefined) throw new OperatorError(`${name}: ${problem}`);
     const { action, content } = answer as Answer;
     const by = [...who].slice(0, limits.signal.by).join('');

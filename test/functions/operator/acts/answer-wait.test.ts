@@ -194,3 +194,25 @@ test('explain names what the task waits for, and how an operator answers it', as
     because: [expect.stringContaining('Waiting for approval until 2023-11-14T22:18:20Z'), 'Nothing runs meanwhile.'],
   });
 });
+
+test('of several waits it names those that are answered, and those that are not', async () => {
+  const { context } = await waiting({ a: WEBHOOK, b: WEBHOOK, c: WEBHOOK, d: LINK, e: WEBHOOK });
+  const large = JSON.stringify('x'.repeat(limits.answers));
+  const three = [
+    ['a', '1'],
+    ['b', '2'],
+    ['c', large],
+  ] as const;
+  const { message } = await answerTask(KEY, three, ann, context);
+  expect(message).toMatch(/^Answered: a, b\. Not answered: c: The task has no room/);
+  expect(await answerTask(KEY, [['c', '3']], ann, context)).toMatchObject({
+    message: 'Answered. It waits for d, e',
+  });
+});
+
+test('a part of a webhook is not a key: only links have fields', async () => {
+  const { context } = await waiting({ approval: LINK, trained: WEBHOOK });
+  await expect(answerTask(KEY, [['trained.model', '1']], ann, context)).rejects.toThrow(
+    /^No question has 'trained\.model', only: approval\.ok$/,
+  );
+});

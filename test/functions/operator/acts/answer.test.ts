@@ -58,6 +58,8 @@ describe('answer of an operator', () => {
     const outcome = await answerTask(KEY, YES, ann, context);
     expect(outcome).toMatchObject({ done: true, message: 'Answered. Round 2 runs' });
     expect(records.get(KEY.taskId)).toMatchObject({ status: 'working', round: 2 });
+    // What the round before has waited for goes with it.
+    expect(records.get(KEY.taskId)).not.toHaveProperty('waits');
   });
 
   test.each([

@@ -123,6 +123,16 @@ describe.each([
     });
   });
 
+  test('whose run Step Functions cannot stop now says that the sweep stops it', async () => {
+    const { context, records } = running();
+    const workflow = { ...context.workflow, stop: () => Promise.reject(new TypeError('down')) };
+    expect(await endTask(KEY, ann, { ...context, workflow })).toMatchObject({
+      done: true,
+      message: `${word}. Its run is stopped within some minutes: it could not be stopped now`,
+    });
+    expect(records.get(KEY.taskId)).toHaveProperty('due');
+  });
+
   test('on Express stops nothing, and says that the run goes on', async () => {
     const { context, did } = running(task({ engine: 'express' }), EXPRESS_TOOL);
     expect(await endTask(KEY, ann, context)).toMatchObject({
