@@ -70,7 +70,10 @@ describe('with an owner, a task of another owner is not found', () => {
   test('and the owner decides where two tasks end alike', async () => {
     const bens = task(END, { owner: 'owner#ben' });
     const both = readsOf([anns, bens]).reads;
-    await expect(findTask(END, undefined, both)).rejects.toThrow(`2 tasks end in '${END}', give a whole id: `);
+    const [ofAnn, ofBen] = [`${anns.taskId} (owner owner#ann)`, `${bens.taskId} (owner owner#ben)`];
+    await expect(findTask(END, undefined, both)).rejects.toThrow(
+      `2 tasks end in '${END}', give a whole id: ${ofAnn}, ${ofBen}`,
+    );
     expect(await findTask(END, 'owner#ben', both)).toEqual(keyOf(bens));
   });
 

@@ -175,7 +175,15 @@ describe('an act on many tasks', () => {
     expect(await chosen(100)).toEqual([newestFirst(range(20, 120)), true]);
     expect(await chosen(119)).toEqual([newestFirst(range(1, 120)), true]);
     expect(await chosen(120)).toEqual([newestFirst(range(0, 120)), false]);
+    expect(await chosen(200)).toEqual([newestFirst(range(0, 120)), false]);
     expect(await chosen(1)).toEqual([[119], true]);
+  });
+
+  test('reads no page more than it needs', async () => {
+    const { context } = many();
+    const getMany = vi.spyOn(context.reads, 'getMany');
+    await selected({}, 50, context);
+    expect(getMany).toHaveBeenCalledTimes(1);
   });
 
   const keys = range(0, 3).map((n) => ({ owner: 'o', taskId: id(n) }));

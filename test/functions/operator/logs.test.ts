@@ -67,9 +67,26 @@ describe('the log lines of a task', () => {
     expect(express.groups()).not.toContain(runs);
     await logsOf(KEY, { payload: true }, express.context);
     expect(express.groups()).toContain(runs);
+    const answering = reading(() => ({ events: [event(1, 'a')] }), tool, task({ engine: 'express' }));
+    const { lines } = await logsOf(KEY, { payload: true }, answering.context);
+    expect(lines.map(({ source }) => source)).toEqual(['endpoint', 'reconciler', 'tool', 'runs']);
     const standard = reading(undefined, tool, task());
     await logsOf(KEY, { payload: true }, standard.context);
     expect(standard.groups()).toEqual(['/endpoint', '/reconciler', '/tool']);
+  });
+
+  test('are found by the record without its payload, and in one millisecond keep their order', async () => {
+    const { context } = reading(() => ({ events: [event(1, 'first'), event(1, 'second')] }));
+    const get: typeof context.reads.get = (key, payload) => {
+      expect(payload).toBe(false);
+      return context.reads.get(key, payload);
+    };
+    const found = await logsOf(
+      KEY,
+      { part: 'endpoint', payload: false },
+      { ...context, reads: { ...context.reads, get } },
+    );
+    expect(found.lines.map(({ line }) => line)).toEqual(['first', 'second']);
   });
 
   test('are searched for in all pages, also behind empty ones, for 20 s', async () => {
@@ -87,6 +104,9 @@ describe('the log lines of a task', () => {
     const { lines, hidden } = await logsOf(KEY, { payload: false }, { ...slow.context, now: () => now });
     expect(lines).toEqual([]);
     expect(hidden).toContain('later lines of endpoint: a search ends after 10,000 lines or 20 s');
+    const one = pages(60, 5_000);
+    await logsOf(KEY, { part: 'endpoint', payload: false }, { ...one.context, now: () => now });
+    expect(one.queries).toHaveLength(4);
   });
 
   test('that AWS throttles meanwhile are asked for again, and those found before stay', async () => {
@@ -144,6 +164,13 @@ describe('the lines of one part of the server', () => {
     expect(queries).toHaveLength(3);
     expect([lines[0]?.line, lines.at(-1)?.line]).toEqual(['2/3999', '0/0']);
     expect(hidden).toEqual(['earlier lines of endpoint: a search ends after 10,000 lines or 20 s']);
+  });
+
+  test('are not asked for again after 10,000 lines', async () => {
+    const events = Array.from({ length: 5_000 }, (_, i) => event(FROM + i, 'a'));
+    const { context, queries } = reading(() => ({ events, nextToken: 'more' }));
+    await logsOf(undefined, { part: 'endpoint', from: FROM, payload: false }, context);
+    expect(queries).toHaveLength(2);
   });
 
   test('of one millisecond keep their order', async () => {
