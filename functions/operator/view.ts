@@ -11,13 +11,11 @@ export const recordOf = (stored: StoredTask): TaskRecord | undefined => {
 };
 
 /**
- * The record as every reader sees it at this moment. Undefined: past its ttl. Without its questions they count as valid,
+ * The record as every reader sees it at this moment. Undefined: past its ttl. Questions that were not read count as valid,
  * like those in S3, which were checked before they were moved there.
  */
-export function seenNow(record: TaskRecord, now: number): TaskRecord | undefined {
-  const unread = record.status === 'input_required' && record.asked === undefined && record.inputRef === undefined;
-  return asOf(unread ? { ...record, inputRef: 'unread.0' } : record, now);
-}
+export const seenNow = (record: TaskRecord, now: number): TaskRecord | undefined =>
+  asOf({ inputRef: 'unread.0', ...record }, now);
 
 /** `2026-11-22 13:00:05Z`. @param at in ms since the epoch */
 export const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;

@@ -14,10 +14,9 @@ const isNotStarted = (facts: TaskFacts) =>
 const OPEN_END = ['mcp-task-server tasks cancel ID --reason TEXT'];
 
 /** For all other tasks. */
-const GONE: Row = {
+const GONE: Omit<Row, 'fits'> = {
   name: 'gone before its end',
   row: '18',
-  fits: () => true,
   why: () => ['Its ttl is over: clients get "Task not found".'],
   next: () => [],
 };
@@ -192,8 +191,7 @@ export const ROWS: readonly Row[] = [
     why: () => ['It is completed.'],
     next: () => ['mcp-task-server tasks show ID --payload'],
   },
-  GONE,
 ];
 
 /** The first row that fits. */
-export const rowOf = (facts: TaskFacts): Row => ROWS.find(({ fits }) => fits(facts)) ?? GONE;
+export const rowOf = (facts: TaskFacts): Omit<Row, 'fits'> => ROWS.find(({ fits }) => fits(facts)) ?? GONE;

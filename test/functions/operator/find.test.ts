@@ -93,6 +93,8 @@ describe('the end of an id', () => {
   test('has ten characters', async () => {
     const { reads } = readsOf([task(END)]);
     await expect(findTask(END.slice(1), undefined, reads)).rejects.toThrow('at least its last 10 characters');
+    const none = findTask('0123456789', undefined, reads);
+    await expect(none).rejects.toThrow(/^No task '0123456789'\. It may have expired$/);
     expect(await findTask(`…${END}`, undefined, reads)).toMatchObject({ owner: 'owner#ann' });
   });
 

@@ -188,6 +188,15 @@ describe('where the time of a task went', () => {
       'round 2: tool 50-100',
       'state 2: tool 60-60OutOfStock',
     ]);
+    const waits = [
+      { at: 40, what: 'waits' },
+      { at: 40, what: 'resumed' },
+      { ...ended, round: 2 },
+    ];
+    expect(lanes(told(waits, [run(1, 0), run(2, 40)], { round: 2 }))).toEqual([
+      'round 1: tool 0-40',
+      'round 2: tool 40-100',
+    ]);
   });
 
   test('a state goes on until its task ended, whatever the clock of its round says', () => {
