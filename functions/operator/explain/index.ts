@@ -7,7 +7,7 @@ import { readTask } from '../show.ts';
 import { recordOf, utc } from '../view.ts';
 import { factsOf, healthOf, type ServerHealth } from './facts.ts';
 import { RERUN } from './row.ts';
-import { rowOf } from './rows.ts';
+import { GONE, ROWS } from './rows.ts';
 
 /** Why a task is not done, or why it ended so. */
 export interface Explanation {
@@ -56,7 +56,7 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
     healthOf(record, context),
     deliveriesOf(record, context),
   ]);
-  const row = rowOf(facts);
+  const row = ROWS.find(({ fits }) => fits(facts)) ?? GONE;
   const open = facts.seen !== undefined && !isTerminal(facts.seen.status);
   const refusal = open ? undefined : rerunRefusal(record, facts.tool, facts.run);
   const next = row.next(facts).filter((command) => refusal === undefined || command !== RERUN);

@@ -13,8 +13,8 @@ const isNotStarted = (facts: TaskFacts) =>
   works(facts) && facts.run?.status === 'missing' && !isSeen(facts.record) && isStartOver(facts);
 const OPEN_END = ['mcp-task-server tasks cancel ID --reason TEXT'];
 
-/** For all other tasks. */
-const GONE: Omit<Row, 'fits'> = {
+/** For tasks that no row fits. */
+export const GONE: Omit<Row, 'fits'> = {
   name: 'gone before its end',
   row: '18',
   why: () => ['Its ttl is over: clients get "Task not found".'],
@@ -192,6 +192,3 @@ export const ROWS: readonly Row[] = [
     next: () => ['mcp-task-server tasks show ID --payload'],
   },
 ];
-
-/** The first row that fits. */
-export const rowOf = (facts: TaskFacts): Omit<Row, 'fits'> => ROWS.find(({ fits }) => fits(facts)) ?? GONE;
