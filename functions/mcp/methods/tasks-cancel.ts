@@ -65,8 +65,10 @@ export async function cancelRequest(
   await server.pollLimit.countList(principal, server);
   const name = requestName(session.key, requestId);
   const tasks = await server.store.getMany(await server.store.newestTaken(owner, limits.listPage));
-  const found = tasks.find(({ call }) => call === name);
-  if (found !== undefined && waits(found, server)) await cancelTask(principal, found.taskId, server, 'unheard');
+  // A call that is sent again with its id, as after HTTP 429, may have more than one task. They come in any order.
+  for (const task of tasks.filter((one) => one.call === name && waits(one, server))) {
+    await cancelTask(principal, task.taskId, server, 'unheard');
+  }
 }
 
 /** After the inline window the call has its answer, which names the task. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { legacyServer, sure } from '../support/legacy-server.ts';
 
 const cancelled = (requestId?: unknown) => ({
@@ -36,6 +36,29 @@ describe('notifications/cancelled', () => {
     expect((await client.request('tools/call', params)).messages).toEqual([]);
     const ended = here.records.all().filter(({ status }) => status === 'cancelled');
     expect(ended).toMatchObject([{ tool: 'optional' }]);
+  });
+
+  test.each([1, -1])('stops the one that waits of two calls with one id, in each order: %i (B-15)', async (order) => {
+    const here = legacyServer();
+    const { getMany } = here.server.store;
+    // DynamoDB gives the records of a batch in any order.
+    vi.spyOn(here.server.store, 'getMany').mockImplementation(async (keys) =>
+      (await getMany(keys)).toSorted((a, b) => order * (a.createdAt - b.createdAt)),
+    );
+    const client = await here.session();
+    const call = () => client.post({ jsonrpc: '2.0', id: 'same', method: 'tools/call', params: plain });
+    here.at(1 * SECOND, () => here.change(here.records.ids()[0] ?? '', result));
+    await call();
+    // Ids begin with whole milliseconds.
+    here.clock.now = Math.ceil(here.clock.now);
+    here.at(4 * SECOND, () => client.post(cancelled('same')));
+    expect((await call()).messages).toEqual([]);
+    expect(
+      here.records
+        .all()
+        .map(({ status }) => status)
+        .toSorted(),
+    ).toEqual(['cancelled', 'completed']);
   });
 
   test('of two plain calls under one key only the cancelled one gets no answer (B-15)', async () => {
