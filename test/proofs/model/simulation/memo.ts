@@ -5,9 +5,11 @@ import { BOUNDS, compileExpression, type Expression } from '../../../../local/te
  * end the outcome. The same reads have the same outcome, and JSONata takes a hundred times as long.
  */
 type Node = { readonly read: Read; readonly found: Map<unknown, Node> } | { readonly outcome: Outcome };
+/** Functions of JSONata that have another value each time. */
+type Changing = 'millis' | 'random' | 'uuid';
 interface Read {
   /** From `$states`, or a function without arguments. */
-  readonly path: readonly string[] | 'millis' | 'random';
+  readonly path: readonly string[] | Changing;
   /** What members there are, not what one of them is. */
   readonly keys: boolean;
 }
@@ -77,7 +79,7 @@ function insert(root: Node | undefined, reads: readonly { read: Read; found: unk
   return node;
 }
 
-const called = (name: 'millis' | 'random', bindings: Bindings): unknown => (bindings[name] as () => unknown)();
+const called = (name: Changing, bindings: Bindings): unknown => (bindings[name] as () => unknown)();
 
 function lookUp({ path, keys }: Read, bindings: Bindings): unknown {
   if (typeof path === 'string') return called(path, bindings);
@@ -123,7 +125,7 @@ function recording(bindings: Bindings, note: (read: Read, found: unknown) => voi
       },
     });
   };
-  const followed = (name: 'millis' | 'random') => () => {
+  const followed = (name: Changing) => () => {
     const value = called(name, bindings);
     once({ path: name, keys: false }, value);
     return value;
@@ -131,13 +133,14 @@ function recording(bindings: Bindings, note: (read: Read, found: unknown) => voi
   return {
     ...bindings,
     ...UNFOLLOWED,
-    ...{ millis: followed('millis'), random: followed('random'), states: watched(bindings.states, []) },
+    ...{ millis: followed('millis'), random: followed('random'), uuid: followed('uuid') },
+    states: watched(bindings.states, []),
   };
 }
 
 /** Other functions that are not the same every time. */
 const UNFOLLOWED = Object.fromEntries(
-  ['now', 'uuid', 'shuffle'].map((name) => [
+  ['now', 'shuffle'].map((name) => [
     name,
     () => {
       throw new Error(`The model does not remember the value of $${name}`);
