@@ -38,7 +38,7 @@ describe('notifications/cancelled', () => {
     expect(ended).toMatchObject([{ tool: 'optional' }]);
   });
 
-  test.each([1, -1])('stops the one that waits of two calls with one id, in each order: %i (B-15)', async (order) => {
+  test.each([1, -1])('of two calls with one id it stops the one that waits, in order %i (B-15)', async (order) => {
     const here = legacyServer();
     const { getMany } = here.server.store;
     // DynamoDB gives the records of a batch in any order.
