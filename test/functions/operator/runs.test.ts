@@ -118,7 +118,7 @@ describe('the run of a round, without the right to describe it', () => {
   });
 });
 
-test('histories are read from their newest 1,000 events, without data, and runs without what they got', async () => {
+test('histories are read from their newest 1,000 events, runs without what they got', async () => {
   const stateMachineArn = machine.replace('standard', 'own');
   const { executions, context, histories } = operatorOn([task()], { stateMachineArn });
   executions.put(arnOf());

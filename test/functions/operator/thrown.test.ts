@@ -77,7 +77,7 @@ test('only histories with a failure are read: of a state machine its own, if it 
   expect(asked).toEqual([expect.stringMatching(/:tool:t$/), expect.stringContaining(':execution:own:')]);
 });
 
-test('of a state machine one failed try of one state is enough, as long as it is known which one it is', async () => {
+test('one failed try of one state of a machine is enough if it is known which one it is', async () => {
   const asked: unknown[] = [];
   const states = fakeClient<States>(async (_, given) => {
     asked.push((given as { executionArn?: string }).executionArn);

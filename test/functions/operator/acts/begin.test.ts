@@ -88,7 +88,7 @@ test('a rerun whose failed start cannot be noted says when the new task ends', a
   });
 });
 
-test('a rerun whose arguments may not be stored in S3 names the policy, and throws any other failure', async () => {
+test('a rerun that may not store arguments in S3 names the policy, and throws any other failure', async () => {
   await expect(rerunWithoutRoom(new ResultStoreError('stored', 'AccessDenied'))).rejects.toThrow(
     'Not run again: your credentials may not create a task. The payload policy of the server allows it',
   );
