@@ -28,7 +28,7 @@ function server(out: string): void {
   }
   writeFiles(join(out, PREBUILT), partsCode());
   addCommonJs(out);
-  for (const python of ['mcp_task.py', 'mcp_files.py', 'mcp_waits.py', 'mcp_journal.py']) {
+  for (const python of ['mcp_task.py', 'mcp_files.py', 'mcp_waits.py', 'mcp_names.py', 'mcp_journal.py']) {
     cpSync(join(ROOT, 'functions/examples/python', python), join(out, 'python', python));
   }
   page(join(out, 'bin/console/page'));

@@ -4,6 +4,7 @@ import { TaskEnded } from './errors.ts';
 import { openFiles } from './files/files.ts';
 import type { Journal } from './journal/journal.ts';
 import { mapSteps } from './journal/map.ts';
+import { openNames } from './journal/names.ts';
 import { doStep, type StepOptions } from './journal/step.ts';
 import { fitting } from './questions.ts';
 import type { Amount, RunContext } from './run-context.ts';
@@ -31,9 +32,7 @@ export function createTask(
   const { task } = event;
   const { signal } = abort;
   const { answers } = journal;
-  /** The names of the questions of this run, by the step that asks: outside of steps `''`. */
-  const asked = new Map<string, Set<string>>();
-  const begun = new Set<string>();
+  const names = openNames(ending.step);
   const checkAlive = () => {
     if (signal.aborted) throw new TaskEnded();
   };
@@ -42,17 +41,12 @@ export function createTask(
    * does not come to the questions of a step that is stored.
    */
   function questionName(key: string): string {
-    const step = ending.step() ?? '';
-    const own = asked.get(step) ?? new Set();
-    asked.set(step, own);
-    const isTaken = (name: string) =>
-      own.has(name) ||
-      (journal.askedBy.get(name) ?? step) !== step ||
-      [...asked].some(([other, names]) => other !== step && names.has(name));
+    const step = ending.step();
+    const isTaken = (name: string) => names.has('question', name) || (journal.askedBy.get(name) ?? step) !== step;
     let name = key;
     for (let times = 2; isTaken(name); times++) name = `${key}~${times}`;
-    own.add(name);
-    if (step !== '') journal.askedBy.set(name, step);
+    names.use('question', name);
+    if (step !== undefined) journal.askedBy.set(name, step);
     return name;
   }
   /** Before what would begin: once the round ends, or the tool has returned, only steps that are under way go on. */
@@ -60,7 +54,7 @@ export function createTask(
     checkAlive();
     if (ending.begun() || ending.over()) throw new RoundEnd();
   };
-  const waits = openWaits({ event, journal, port: context.journal, ending, clock, signal, spare });
+  const waits = openWaits({ event, journal, names, port: context.journal, ending, clock, signal, spare });
   /** How long the longest step or file of this run has taken, in ms: the next one may take as long. */
   let longest = 0;
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
@@ -69,7 +63,7 @@ export function createTask(
     // Inside of a step nothing ends the round: the step has begun, and would have to do its work again.
     if (canWait(event) && ending.step() === undefined && hasNew && spare() < longest) ending.endWithMore();
   };
-  const files = openFiles({ task, port: context.files, signal, begin, mayStore });
+  const files = openFiles({ task, names, port: context.files, signal, begin, mayStore });
   /** The last message, which a preview is shown beside. */
   let said = '';
   async function report(message: string, amount: Amount, atOnce = false): Promise<void> {
@@ -108,25 +102,19 @@ export function createTask(
   }
   async function stepOnce<T>(name: string, work: () => T | Promise<T>, options: StepOptions): Promise<T> {
     checkOpen();
-    if (begun.has(name)) throw new Error(`Step '${name}' comes twice in one run: give each its own name`);
-    begun.add(name);
     let from: number | undefined;
     const timed = async () => {
       from ??= clock.now();
-      // Another try asks the same questions.
-      asked.delete(ending.step() ?? '');
+      names.giveBack(ending.step());
       const made = await work();
       longest = Math.max(longest, clock.now() - from);
       return made;
     };
-    try {
+    return names.keep('step', name, `Step '${name}'`, async () => {
       const result = await doStep({ journal, clock, signal, begin }, name, timed, options);
       checkOpen();
       return result as T;
-    } catch (error) {
-      begun.delete(name);
-      throw error;
-    }
+    });
   }
   const step = <T>(name: string, work: () => T | Promise<T>, options: StepOptions = {}) =>
     endable(() => stepOnce(name, work, options));

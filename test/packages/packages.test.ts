@@ -85,6 +85,7 @@ describe('the tarballs', () => {
         'python/mcp_task.py',
         'python/mcp_files.py',
         'python/mcp_waits.py',
+        'python/mcp_names.py',
         'python/mcp_journal.py',
       ]),
     );

@@ -9,6 +9,7 @@ import urllib.parse
 import uuid
 
 from mcp_journal import DAY, client, journal_of, query, write
+from mcp_names import keep_name
 from mcp_waits import begin
 
 MOST = 100  # Files of a task.
@@ -39,15 +40,16 @@ def file(event, name, body, content_type="application/octet-stream"):
         raise ValueError(label + ": a call without a task has no files")
     journal_of(event).check_open()
     known = _stored(event, task)
-    if name not in known:
-        if len(known) >= MOST:
-            raise ValueError("%s: a task has %d files at most" % (label, MOST))
-        begin(event)
-        began, source = time.monotonic(), body() if callable(body) else body
-        known[name] = _upload(task, label, name, source, content_type)
-        event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
-        journal_of(event).files += 1
-    return _link(known[name])
+    with keep_name(event, "file", name, label):
+        if name not in known:
+            if len(known) >= MOST:
+                raise ValueError("%s: a task has %d files at most" % (label, MOST))
+            begin(event)
+            began, source = time.monotonic(), body() if callable(body) else body
+            known[name] = _upload(task, label, name, source, content_type)
+            event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
+            journal_of(event).files += 1
+        return _link(known[name])
 
 
 def preview(event, link):

@@ -1,6 +1,6 @@
 """Tools of mcp-task-server in Python: progress, steps, files, questions and waits.
 
-Copy this file, mcp_files.py, mcp_waits.py and mcp_journal.py.
+Copy this file, mcp_files.py, mcp_waits.py, mcp_names.py and mcp_journal.py.
 
 It needs boto3, which Lambda's Python runtimes have.
 """
@@ -15,7 +15,8 @@ import time
 
 from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
-from mcp_waits import MORE, RoundEnd, begin, in_step, link, sleep, spare_of, step_of_thread, until, webhook
+from mcp_names import in_step, keep_name, question_name
+from mcp_waits import MORE, RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
     "Question", "RoundEnd", "StepInterrupted", "StepLost",
@@ -27,7 +28,6 @@ LONGEST_WAIT = 60  # Seconds between two tries of a step.
 FINAL = ("ToolError", "TaskEnded")  # Errors that another try does not change.
 REPORT = ("round", "updatedAt", "statusMessage", "progress", "progressTotal")
 _last_report = 0.0
-_names = threading.Lock()  # The items of a map may ask at the same time.
 
 
 def caller(event):
@@ -43,7 +43,7 @@ def ask(event, name, message, fields):
     """
     journal = journal_of(event)
     journal.check_open()
-    name = _question_name(event, name)
+    name = question_name(event, name)
     answer = journal.answers.get(name)
     if answer is None:
         form = {"type": "object", "properties": fields, "required": list(fields)}
@@ -51,21 +51,6 @@ def ask(event, name, message, fields):
         journal.end(Question({name: {"method": "elicitation/create", "params": params}}))
     # An accepted form without fields may lack its content.
     return answer.get("content", {}) if answer.get("action") == "accept" else None
-
-
-def _question_name(event, key):
-    """Who asks under the same key again asks another question, and so does another step: a later run does not come to the
-    questions of a step that is stored."""
-    step, asked, asked_by = step_of_thread() or "", event.setdefault("_asked", {}), journal_of(event).asked_by
-    with _names:
-        own, name, times = asked.setdefault(step, set()), key, 1
-        while name in own or asked_by.get(name, step) != step or any(name in names for by, names in asked.items() if by != step):
-            times += 1
-            name = "%s~%d" % (key, times)
-        own.add(name)
-        if step:
-            asked_by[name] = step
-    return name
 
 
 class Question(RoundEnd):
@@ -119,28 +104,19 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     if at_most_once and attempts > 1:
         raise TypeError("Step '%s': choose between attempts and at_most_once" % name)
     journal_of(event).check_open()
-    names = event.setdefault("_steps", set())
-    if name in names:
-        raise TypeError("Step '%s' comes twice in one run: give each its own name" % name)
-    names.add(name)
 
-    def again():
-        # Another try asks the same questions.
-        event.get("_asked", {}).pop("step#" + name, None)
-        return work()
+    def once():
+        with in_step(event, "step#" + name):
+            return work()
 
     def timed():
         began = time.monotonic()
-        with in_step("step#" + name):
-            result = _tried(again, attempts, backoff)
+        result = _tried(once, attempts, backoff)
         event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
         return result
 
-    try:
+    with keep_name(event, "step", name, "Step '%s'" % name):
         return journal_of(event).once("step", name, timed, at_most_once, lambda: begin(event))
-    except BaseException:
-        names.discard(name)
-        raise
 
 
 def map_steps(event, name, items, work, concurrency=10, interrupted=None, **options):

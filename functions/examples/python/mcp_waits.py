@@ -1,8 +1,6 @@
 """What a tool waits for, for days if need be: time, a person, another system. For mcp_task.py."""
 
 import base64
-import contextlib
-import contextvars
 import hashlib
 import hmac
 import json
@@ -12,11 +10,11 @@ import time
 from datetime import datetime, timedelta, timezone
 
 from mcp_journal import journal_of, write
+from mcp_names import in_step, keep_name, step_of_thread
 
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
 MARGIN = 60  # Seconds of a run that are kept free for its end, at most.
-_step = contextvars.ContextVar("step", default=None)
 PLACE = "mcp-task-server: the place of a task among the links and webhooks of its server"  # Longer than any name.
 
 
@@ -44,17 +42,14 @@ def until(event, name, check, every, within):
     `every`, `within`: timedeltas, at least a second between two checks. Returns {"timedOut": True} if there is nothing in time.
     """
     label = "Wait '%s'" % name
-    used = event.setdefault("_steps", set())
-    if name in used:
-        raise TypeError("%s comes twice in one run: give each step and wait its own name" % label)
-    used.add(name)
     if every < timedelta(seconds=1):
         raise ValueError("%s: every is at least a second" % label)
     end = _stored(event, "time", label, name, lambda: {"until": _end(event, label, within)})["until"]
 
     def check_once():
         is_last = _now() >= end
-        value = check()
+        with in_step(event, "step#" + name):
+            value = check()
         if value is not None and value is not False:
             return value
         if is_last:
@@ -63,7 +58,8 @@ def until(event, name, check, every, within):
 
     while True:
         try:
-            return journal_of(event).once("step", name, check_once, False, lambda: begin(event))
+            with keep_name(event, "step", name, label):
+                return journal_of(event).once("step", name, check_once, False, lambda: begin(event))
         except _NotYet:
             _reach(event, name, min(_now() + _ms(every), end))
 
@@ -125,25 +121,10 @@ class Webhook(_Signalled):
         return self._wanted("body")
 
 
-@contextlib.contextmanager
-def in_step(name):
-    """While a step does its work, nothing inside of it ends the round, nor in the threads of a map inside: the step has begun."""
-    before = _step.set(name)
-    try:
-        yield
-    finally:
-        _step.reset(before)
-
-
-def step_of_thread():
-    """The step whose work a thread does: the innermost of several. None outside of steps."""
-    return _step.get()
-
-
 def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
-    if spare and _step.get() is None and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
+    if spare and step_of_thread() is None and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
         journal_of(event).end(RoundEnd(MORE))
 
 
@@ -172,14 +153,11 @@ def _can_wait(event):
 def _stored(event, kind, label, name, make):
     """Stores a wait once for all runs of the task, and returns what is stored. A call without a task stores none."""
     journal_of(event).check_open()
-    names = event.setdefault("_waits", set())
-    if name in names:
-        raise TypeError("%s comes twice in one run: give each wait its own name" % label)
-    wait = make() if not _can_wait(event) else journal_of(event).once("wait", name, lambda: {"kind": kind, **make()})
-    if _can_wait(event) and wait.get("kind") != kind:
-        raise TypeError("%s was another kind of wait in an earlier run: give each wait its own name" % label)
-    names.add(name)
-    return wait
+    with keep_name(event, "wait", name, label):
+        wait = make() if not _can_wait(event) else journal_of(event).once("wait", name, lambda: {"kind": kind, **make()})
+        if _can_wait(event) and wait.get("kind") != kind:
+            raise TypeError("%s was another kind of wait in an earlier run: give each wait its own name" % label)
+        return wait
 
 
 def _end(event, label, moment):

@@ -3,11 +3,13 @@ import { limits } from '../../tasks/limits.ts';
 import type { FileLink, TaskContext } from '../../tasks/tool-contract.ts';
 import { ToolError } from '../errors.ts';
 import { mayHavePast } from '../journal/journal.ts';
+import type { Names } from '../journal/names.ts';
 import { discard, type FileBody, type FileOptions, measuredBody } from './body.ts';
 import type { FilesPort } from './port.ts';
 
 export interface FileParts {
   readonly task: TaskContext | undefined;
+  readonly names: Names;
   readonly port: FilesPort;
   readonly signal: AbortSignal;
   /** Throws if the run may not begin now what no run has done. */
@@ -16,9 +18,9 @@ export interface FileParts {
 }
 
 /** The files of one run. */
-export function openFiles({ task, port, signal, begin, mayStore }: FileParts) {
+export function openFiles({ task, names, port, signal, begin, mayStore }: FileParts) {
   let reading: Promise<Map<string, StoredFile>> | undefined;
-  const begun = new Set<string>();
+  let uploads = 0;
   let preview: string | undefined;
   let hasNew = false;
 
@@ -47,9 +49,7 @@ export function openFiles({ task, port, signal, begin, mayStore }: FileParts) {
       if (problem !== undefined) throw new ToolError(`File '${String(name).slice(0, 64)}': ${problem}`);
       if (task === undefined) throw new ToolError(`File '${name}': a call without a task has no files`);
       if (!mayStore) throw new Error(`File '${name}': say files: true in the definition of the tool`);
-      if (begun.has(name)) throw new Error(`File '${name}' comes twice in one run: give each its own name`);
-      begun.add(name);
-      try {
+      return names.keep('file', name, `File '${name}'`, async () => {
         const files = await stored(task);
         const known = files.get(name);
         if (known !== undefined) {
@@ -57,16 +57,18 @@ export function openFiles({ task, port, signal, begin, mayStore }: FileParts) {
           return fileLink(known);
         }
         const most = limits.files.most;
-        if (new Set([...files.keys(), ...begun]).size > most)
-          throw new ToolError(`File '${name}': a task has ${most} files at most`);
+        if (files.size + uploads >= most) throw new ToolError(`File '${name}': a task has ${most} files at most`);
         begin();
-        const file = await upload(task, name, contentType, body);
-        hasNew = true;
-        return fileLink(file);
-      } catch (error) {
-        begun.delete(name);
-        throw error;
-      }
+        uploads++;
+        try {
+          const file = await upload(task, name, contentType, body);
+          hasNew = true;
+          files.set(name, file);
+          return fileLink(file);
+        } finally {
+          uploads--;
+        }
+      });
     },
     /** Shows this file from now on. */
     show({ uri }: FileLink): void {

@@ -5,6 +5,7 @@ import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
 import type { Amount } from '../run-context.ts';
 import { carriedOf, stepsOf } from './carried.ts';
 import { jsonOf } from './json.ts';
+import { isName } from './names.ts';
 import type { JournalPort } from './port.ts';
 import { openVariables } from './variables.ts';
 
@@ -212,7 +213,8 @@ export function openJournal(
     },
     /** The answers to questions, by their names. */
     answers: task === undefined ? answers : inputResponses,
-    /** The steps that asked, by the names of their questions. The next round gets them. */ askedBy,
+    /** The steps that asked, by the names of their questions. The next round gets them. */
+    askedBy,
     /** What the next round gets as `requestState`. Throws a ToolError if that is too large. */
     requestState(): object {
       const state = carried();
@@ -294,7 +296,3 @@ const keyOf = ({ kind, name }: EntryId): string => `${kind}#${name}`;
 const labelOf = ({ kind, name }: EntryId): string =>
   `${kind === 'step' ? 'Step' : 'Wait'} '${String(name).slice(0, most.name)}'`;
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
-
-/** Characters of any kind; half of a surrogate pair is none. */
-const isName = (name: unknown): boolean =>
-  typeof name === 'string' && name !== '' && [...name].length <= most.name && name.isWellFormed();

@@ -5,6 +5,7 @@ import { signalPlace, signalUrl } from '../../tasks/waits/signal-url.ts';
 import type { Clock } from '../clock.ts';
 import { ToolError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Names } from '../journal/names.ts';
 import type { JournalPort } from '../journal/port.ts';
 import { fitting } from '../questions.ts';
 import { type InputSchema, isStandardSchema, jsonSchemaOf, parsedBy } from '../schema.ts';
@@ -16,6 +17,7 @@ import type { TimedOut, WebhookOptions, Within } from './signals.ts';
 export interface WaitingRun {
   readonly event: ToolEvent;
   readonly journal: Journal;
+  readonly names: Names;
   readonly port: Pick<JournalPort, 'writePlace'>;
   readonly ending: Ending;
   readonly clock: Clock;
@@ -45,8 +47,7 @@ export type Waits = ReturnType<typeof openWaits>;
 export const canWait = ({ task }: ToolEvent): boolean => task?.envelope === 1;
 
 /** The waits of one run: what the task waits for, by names. */
-export function openWaits({ event, journal, port, ending, clock, signal, spare }: WaitingRun) {
-  const names = new Set<string>();
+export function openWaits({ event, journal, names, port, ending, clock, signal, spare }: WaitingRun) {
   const { task } = event;
   const deadline = task?.taskDeadline ?? task?.deadline ?? Number.POSITIVE_INFINITY;
 
@@ -65,24 +66,19 @@ export function openWaits({ event, journal, port, ending, clock, signal, spare }
   }
 
   /** Stores a wait once for all runs of the task, and returns what is stored. A call without a task stores none. */
-  async function stored<K extends StoredWait['kind']>(
+  function stored<K extends StoredWait['kind']>(
     kind: K,
     label: string,
     name: string,
     make: () => StoredOf<K> | Promise<StoredOf<K>>,
   ) {
-    if (names.has(name)) throw new Error(`${label} comes twice in one run: give each wait its own name`);
-    names.add(name);
-    try {
+    return names.keep('wait', name, label, async () => {
       if (!canWait(event)) return await make();
       const found = await ending.decide(journal.once('wait', name, make));
       if (isObject(found) && found.kind === kind && Number.isFinite(found.until))
         return found as unknown as StoredOf<K>;
       throw new Error(`${label} was another kind of wait in an earlier run: give each wait its own name`);
-    } catch (error) {
-      names.delete(name);
-      throw error;
-    }
+    });
   }
 
   /** Waits until a moment: in the run if it comes soon, in other rounds if not. */

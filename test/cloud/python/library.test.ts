@@ -118,34 +118,6 @@ test.skipIf(!hasPython)('a map inside a step in Python does not end the round', 
   expect(await runPython(MAP_IN_STEP)).toBe('[1, 2, 3]\n');
 });
 
-/** A step and a wait of one name, and two reports. */
-const TWICE = `
-import mcp_journal, mcp_task
-from datetime import timedelta
-mcp_journal.query, mcp_journal.write = (lambda *_: {}), (lambda *_: True)
-mcp_task._report = lambda task, *report: print(report)
-task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
-event = {"task": task, "inputResponses": {}, "arguments": {}}
-mcp_task.step(event, "job", lambda: 7)
-second = timedelta(seconds=1)
-try:
-    print(mcp_task.until(event, "job", lambda: 8, second, second))
-except TypeError as error:
-    print(error)
-mcp_task.progress(event, "half", 50, 100)
-mcp_task._last_report = 0
-mcp_task.progress(event, "still at it")
-`;
-
-test.skipIf(!hasPython)(
-  'a step and a wait have two names in Python, and a message alone keeps the amount',
-  async () => {
-    const once = "Wait 'job' comes twice in one run: give each step and wait its own name";
-    const reports = ["('half', 50, 100)", "('still at it', 50, 100)"];
-    expect(await runPython(TWICE)).toBe(`${[once, ...reports].join('\n')}\n`);
-  },
-);
-
 /** While a thread reports, and so reads the journal, the run does a step that an earlier run has stored. */
 const TWO_THREADS = `
 import mcp_journal, mcp_task, threading

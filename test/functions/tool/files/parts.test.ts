@@ -6,6 +6,7 @@ import { discard, type FileSource, measuredBody } from '../../../../functions/to
 import { openFiles } from '../../../../functions/tool/files/files.ts';
 import { noFiles } from '../../../../functions/tool/files/port.ts';
 import { memoryFiles } from '../../../../functions/tool/files/testing.ts';
+import { openNames } from '../../../../functions/tool/journal/names.ts';
 import { event } from '../in-memory.ts';
 
 const { task } = event();
@@ -13,7 +14,14 @@ if (task === undefined) throw new Error('no task');
 const later = { ...task, attempt: 1 };
 
 function filesOf(port = memoryFiles(), of = task, begin = () => {}) {
-  const opened = openFiles({ task: of, port, signal: new AbortController().signal, begin, mayStore: true });
+  const opened = openFiles({
+    task: of,
+    names: openNames(() => undefined),
+    port,
+    signal: new AbortController().signal,
+    begin,
+    mayStore: true,
+  });
   return { ...opened, port, put: (name: string, body: FileSource) => opened.store(name, body, {}) };
 }
 
@@ -95,7 +103,13 @@ describe('the files of a run', () => {
     const other = await one.put('b', 'b');
     const first = await one.put('a', 'one');
     const second = openFiles({
-      ...{ task, signal: new AbortController().signal, begin: () => {}, mayStore: true },
+      ...{
+        task,
+        names: openNames(() => undefined),
+        signal: new AbortController().signal,
+        begin: () => {},
+        mayStore: true,
+      },
       port: { ...one.port, upload: two.port.upload },
     });
     expect(await second.store('a', 'two', {})).toEqual(first);
