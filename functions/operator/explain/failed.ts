@@ -102,7 +102,7 @@ export const FAILED_ROWS: readonly Row[] = [
   },
   {
     name: 'failed',
-    row: '7',
+    row: ({ seen }) => FAILURES[seen?.failure ?? 'ToolFailed'].row,
     fits: failed,
     why: (facts) => [
       `${message(facts)}${facts.reason === undefined ? '' : ` (${facts.reason})`}.`,

@@ -65,7 +65,7 @@ export async function explain(key: TaskKey, payload: boolean, context: OperatorC
     status: facts.seen?.status ?? 'gone',
     cause: row.name,
     because: row.why(facts),
-    row: row.row,
+    row: typeof row.row === 'string' ? row.row : row.row(facts),
     ...(open && { endsBy: failVisibleAt(record) }),
     next: next.map((command) => command.replace(/\bID\b/, taskId)),
     ...(refusal !== undefined && { rerunRefusal: refusal }),

@@ -4,7 +4,7 @@ import { failuresOf, type TaskFacts } from './facts.ts';
 export interface Row {
   readonly name: string;
   /** The row of docs/crash-table.md, or another page. */
-  readonly row: string;
+  readonly row: string | ((facts: TaskFacts) => string);
   readonly fits: (facts: TaskFacts) => boolean;
   /** Plain sentences. */
   readonly why: (facts: TaskFacts) => readonly string[];
