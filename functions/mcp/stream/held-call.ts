@@ -54,7 +54,8 @@ export function holdFor(
     ...(progressToken !== undefined && { progressToken }),
     tokenOfTask: progressToken !== undefined && progressToken === record.progressToken,
     progress: -1,
-    seenAt: record.createdAt,
+    // Later than a task that is as old as what an event id can say.
+    seenAt: Math.max(record.createdAt, server.now() - TIME / 2),
     stream: '',
     sequence: 0,
   };

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { type HeldCall, openHeld, sealHeld, sentOf, streamName } from '../../../../functions/mcp/stream/held-call.ts';
+import type { Call } from '../../../../functions/mcp/context.ts';
+import {
+  type HeldCall,
+  holdFor,
+  openHeld,
+  sealHeld,
+  sentOf,
+  streamName,
+} from '../../../../functions/mcp/stream/held-call.ts';
 import type { HasPrincipal } from '../../../../functions/mcp/stream/questions.ts';
 import { sessionPartition } from '../../../../functions/tasks/ids.ts';
+import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
 const ann = { principal: { kind: 'verified', key: 'ann' } } as const;
@@ -60,6 +69,15 @@ describe('an event id carries the call that it resumes (B-11, C-19):', () => {
     [1.5e-300, Number.POSITIVE_INFINITY],
   ])('progress of %d goes on after %d: later values still increase (A-22)', async (progress, expected) => {
     expect((await resumed({ ...call, progress }))?.progress).toBe(expected);
+  });
+
+  test.each([1, 24, 26, 200])('the end of a window that begins %i days after its task', async (days) => {
+    const of = { ...ann, id: 1, version: '2025-11-25', params: {} } as unknown as Call;
+    const record = { ...call, createdAt: NOW - days * 86_400_000 } as unknown as TaskRecord;
+    const held = holdFor(of, record, 'call', server);
+    // To the second.
+    const late = ((await resumed(held))?.closesAt ?? 0) - (NOW + server.manifest.inlineWindow);
+    expect(late >= 0 && late < 1_000).toBe(true);
   });
 
   test('several questions as one digest, which says when all of them were asked', async () => {
