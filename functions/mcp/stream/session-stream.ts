@@ -234,6 +234,7 @@ async function claim(
       ({ asking }) => now.asked[SESSION_STREAM_MARK + asking] === notes.asked[SESSION_STREAM_MARK + asking],
     );
     const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.has(taskId));
+    if (claimed.length === 0 && waiting.length === Object.keys(now.waiting).length) return undefined;
     const marks = claimed.map(({ asking }) => [SESSION_STREAM_MARK + asking, server.now()] as const);
     return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
   });

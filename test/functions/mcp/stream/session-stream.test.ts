@@ -179,6 +179,19 @@ describe('the stream of a session', () => {
       expect(update).not.toHaveBeenCalled();
     });
 
+    test('writes once where two streams find the same question', async () => {
+      const { asking, read, server } = setup();
+      await asking();
+      const changes: unknown[] = [];
+      const { updateSession } = server.store;
+      server.store.updateSession = (session, change, expiresAt) =>
+        updateSession(session, (now) => changes[changes.push(change(now)) - 1] as SessionNotes, expiresAt);
+      const both = await Promise.all([read(), read()]);
+      expect(both.map(({ asked }) => asked).toSorted()).toEqual([0, 1]);
+      // The second one is refused by its condition, reads again, and has nothing to write.
+      expect(changes.map((change) => change === undefined)).toEqual([false, false, true]);
+    });
+
     test('tells it to come back at once while a task waits, later the longer none has asked (B-10)', async () => {
       const { note, read, begun } = setup();
       const activeAt = begun - 200_000;
