@@ -65,10 +65,11 @@ export async function cancelRequest(
   await server.pollLimit.countList(principal, server);
   const name = requestName(session.key, requestId);
   const tasks = await server.store.getMany(await server.store.newestTaken(owner, limits.listPage));
-  // A call that is sent again with its id, as after HTTP 429, may have more than one task. They come in any order.
-  for (const task of tasks.filter((one) => one.call === name && waits(one, server))) {
-    await cancelTask(principal, task.taskId, server, 'unheard');
-  }
+  // A client that has started again may give its ids again. The records come in any order.
+  const [newest] = tasks
+    .filter((one) => one.call === name && waits(one, server))
+    .toSorted((a, b) => b.createdAt - a.createdAt);
+  if (newest !== undefined) await cancelTask(principal, newest.taskId, server, 'unheard');
 }
 
 /** After the inline window the call has its answer, which names the task. */

@@ -61,6 +61,19 @@ describe('notifications/cancelled', () => {
     ).toEqual(['cancelled', 'completed']);
   });
 
+  test('stops the newest of several calls with one id that wait, and no other (B-15)', async () => {
+    const here = legacyServer(sure);
+    const client = await here.session();
+    const call = () => client.post({ jsonrpc: '2.0', id: 'same', method: 'tools/call', params: plain });
+    for (let calls = 0; calls < 3; calls++) {
+      await call();
+      here.wait(60 * SECOND);
+    }
+    await client.post(cancelled('same'));
+    const byTime = here.records.all().toSorted((a, b) => a.createdAt - b.createdAt);
+    expect(byTime.map(({ status }) => status)).toEqual(['input_required', 'input_required', 'cancelled']);
+  });
+
   test('of two plain calls under one key only the cancelled one gets no answer (B-15)', async () => {
     const here = legacyServer();
     const client = await here.session();
