@@ -7,7 +7,7 @@ import { beginning } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
 import type { ServerContext, Tool } from '../context.ts';
 import type { Validator } from '../manifest.ts';
-import { errorResult, toolResult } from '../wire/tool-result.ts';
+import { errorResult, errorSummary, toolResult } from '../wire/tool-result.ts';
 import { freshLinks } from './links.ts';
 
 /**
@@ -47,18 +47,24 @@ export async function fetched(record: TaskRecord, server: ServerContext): Promis
 const referenceOf = ({ status, result = '' }: TaskRecord): StoredResult | undefined =>
   status === 'completed' ? storedResult(result) : undefined;
 
-/** Results in S3 that fit the schema they were checked against: a client that polls on does not read them again. */
-const fitting = new Map<string, true>();
+/** What the check of results in S3 has changed, by the result and its schema: a client that polls on does not read them again. */
+const checks = new Map<string, Pick<TaskRecord, 'isError' | 'result'>>();
 const REMEMBERED = 1_000;
 
 async function withCheckedStatus(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<TaskRecord> {
   if (schemaToolOf(record, server)?.validateOutput === undefined) return record;
   const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
-  if (fitting.has(mark)) return record;
-  const found = checked({ ...record, result: await fetchResult(record, stored, server) }, server);
-  if (found.isError !== record.isError) return found;
-  setBounded(fitting, mark, true, REMEMBERED);
-  return record;
+  const known = checks.get(mark) ?? changesOf(record, await fetchResult(record, stored, server), server);
+  setBounded(checks, mark, known, REMEMBERED);
+  return { ...record, ...known };
+}
+
+function changesOf(record: TaskRecord, result: string, server: ServerContext): Pick<TaskRecord, 'isError' | 'result'> {
+  const found = checked({ ...record, result }, server);
+  if (found.isError === record.isError) return {};
+  // A status shows how an error begins.
+  if (found.isError) return { isError: true, result: JSON.stringify(errorResult(errorSummary(found))) };
+  return { isError: false };
 }
 
 /** An outage of S3 fails this request, not the task. The error says how to get the result without a new call. */
