@@ -49,16 +49,17 @@ export function createTask(
     if (step !== undefined) journal.askedBy.set(name, step);
     return name;
   }
-  /** Before what would begin: once the round ends, or the tool has returned, only steps that are under way go on. */
+  /** Before what would begin: once the round ends, only steps that are under way go on, and what they do inside. */
   const checkOpen = () => {
     checkAlive();
-    if (ending.begun() || ending.over()) throw new RoundEnd();
+    if (ending.stops()) throw new RoundEnd();
   };
   const waits = openWaits({ event, journal, names, port: context.journal, ending, clock, signal, spare });
   /** How long the longest step or file of this run has taken, in ms: the next one may take as long. */
   let longest = 0;
   /** Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it. */
   const begin = () => {
+    checkOpen();
     const hasNew = journal.hasNew() || files.hasNew();
     // Inside of a step nothing ends the round: the step has begun, and would have to do its work again.
     if (canWait(event) && ending.step() === undefined && hasNew && spare() < longest) ending.endWithMore();

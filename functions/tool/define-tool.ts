@@ -153,7 +153,7 @@ async function orEnd(
       ending.close();
       throw error;
     }
-    await journal.close();
+    await journal.settled();
     return new EndedRound(ending.awaited(), journal.requestState());
   }
 }

@@ -9,7 +9,7 @@ import urllib.parse
 import uuid
 
 from mcp_journal import DAY, client, journal_of, query, write
-from mcp_names import keep_name
+from mcp_names import check_open, keep_name
 from mcp_waits import begin
 
 MOST = 100  # Files of a task.
@@ -38,7 +38,7 @@ def file(event, name, body, content_type="application/octet-stream"):
         raise ValueError("%s: '%s' is no media type" % (label, content_type))
     if task is None:
         raise ValueError(label + ": a call without a task has no files")
-    journal_of(event).check_open()
+    check_open(event)
     known = _stored(event, task)
     with keep_name(event, "file", name, label):
         if name not in known:

@@ -55,19 +55,10 @@ class Journal:
         self.mark = str(uuid.uuid4())
         self.entries, self.bytes, self.past, self.reported = None, 0, 0, None
         self.reading = threading.Lock()
-        self.ended = None  # What ends the round. After it nothing that the run does counts.
+        self.ended = None  # What ends the round. After it nothing that the run does counts, but for steps that are under way.
+        self.ended_steps = set()  # Whose own code has come to the end of the round.
         self.files = 0  # That this run has stored.
         self.contended = False  # Whether another run works beside this one: it has stored an entry first.
-
-    def check_open(self):
-        """Raises what has ended the round, if something has."""
-        if self.ended:
-            raise self.ended
-
-    def end(self, ending):
-        """Ends the round, by the first of several endings."""
-        self.ended = self.ended or ending
-        raise self.ended
 
     def once(self, kind, name, work, at_most_once=False, begin=None):
         """The value of an entry, made once. `begin` raises if the run may not begin now what no run has done."""

@@ -15,7 +15,7 @@ import time
 
 from mcp_files import file, preview, with_preview
 from mcp_journal import ENTRIES, NAME, StepInterrupted, StepLost, client, journal_of, key_of, write
-from mcp_names import in_step, keep_name, question_name
+from mcp_names import check_open, end_round, in_step, keep_name, question_name, stops
 from mcp_waits import MORE, RoundEnd, begin, link, sleep, spare_of, until, webhook
 
 __all__ = [
@@ -42,13 +42,13 @@ def ask(event, name, message, fields):
     the same name again asks another question.
     """
     journal = journal_of(event)
-    journal.check_open()
+    check_open(event)
     name = question_name(event, name)
     answer = journal.answers.get(name)
     if answer is None:
         form = {"type": "object", "properties": fields, "required": list(fields)}
         params = {"message": message, "requestedSchema": form}
-        journal.end(Question({name: {"method": "elicitation/create", "params": params}}))
+        end_round(event, Question({name: {"method": "elicitation/create", "params": params}}))
     # An accepted form without fields may lack its content.
     return answer.get("content", {}) if answer.get("action") == "accept" else None
 
@@ -103,7 +103,7 @@ def step(event, name, work, attempts=1, backoff=1.0, at_most_once=False):
     """
     if at_most_once and attempts > 1:
         raise TypeError("Step '%s': choose between attempts and at_most_once" % name)
-    journal_of(event).check_open()
+    check_open(event)
 
     def once():
         with in_step(event, "step#" + name):
@@ -194,7 +194,7 @@ def progress(event, message, done=None, total=None):
     """
     global _last_report
     task = event.get("task")
-    if journal_of(event).ended:
+    if stops(event):
         return False
     if task is None or time.monotonic() - _last_report < 1:
         return True

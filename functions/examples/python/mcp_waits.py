@@ -10,7 +10,7 @@ import time
 from datetime import datetime, timedelta, timezone
 
 from mcp_journal import journal_of, write
-from mcp_names import in_step, keep_name, step_of_thread
+from mcp_names import check_open, end_round, in_step, keep_name, step_of_thread
 
 INSIDE = 10  # Seconds: a run does not end for a shorter sleep.
 MORE = {"more": {"kind": "more"}}  # What a round waits for that ends as its time is nearly over.
@@ -61,7 +61,8 @@ def until(event, name, check, every, within):
             with keep_name(event, "step", name, label):
                 return journal_of(event).once("step", name, check_once, False, lambda: begin(event))
         except _NotYet:
-            _reach(event, name, min(_now() + _ms(every), end))
+            # A poll in a step does not keep the round from its end.
+            _reach(event, name, min(_now() + _ms(every), end), not journal_of(event).ended)
 
 
 def link(event, name, message, fields, within):
@@ -103,12 +104,12 @@ class _Signalled:
         self.url = "%s/%s/%s/%s" % (place["url"], part, _part(name), _encoded(_mac(place["key"], name)))
 
     def _wanted(self, member):
-        journal_of(self._event).check_open()
+        check_open(self._event)
         signal = (self._event.get("signals") or {}).get(self._name)
         if signal is not None and (member in signal or "timedOut" in signal):
             return signal
         # Only the server says that the time is over: a signal may be on its way.
-        journal_of(self._event).end(RoundEnd({self._name: {"kind": self._kind, "until": self.until}}))
+        end_round(self._event, RoundEnd({self._name: {"kind": self._kind, "until": self.until}}))
 
 
 class Link(_Signalled):
@@ -125,7 +126,7 @@ def begin(event):
     """Ends the round before work for which too little time is left. A run that has done nothing yet has to begin it."""
     spare = event.get("_spare")
     if spare and step_of_thread() is None and _can_wait(event) and journal_of(event).has_new() and spare() < event.get("_longest", 0):
-        journal_of(event).end(RoundEnd(MORE))
+        end_round(event, RoundEnd(MORE))
 
 
 def spare_of(event, context):
@@ -152,7 +153,7 @@ def _can_wait(event):
 
 def _stored(event, kind, label, name, make):
     """Stores a wait once for all runs of the task, and returns what is stored. A call without a task stores none."""
-    journal_of(event).check_open()
+    check_open(event)
     with keep_name(event, "wait", name, label):
         wait = make() if not _can_wait(event) else journal_of(event).once("wait", name, lambda: {"kind": kind, **make()})
         if _can_wait(event) and wait.get("kind") != kind:
@@ -179,12 +180,12 @@ def _end(event, label, moment):
     return end
 
 
-def _reach(event, name, end):
-    """Waits until a moment: in the run if it comes soon, in other rounds if not."""
+def _reach(event, name, end, may_stay=True):
+    """Waits until a moment: in the run if it comes soon and the run may wait for it, in other rounds if not."""
     while (rest := (end - _now()) / 1000) > 0:
         spare = event.get("_spare")
-        if _can_wait(event) and (rest > INSIDE or (spare and rest > spare())):
-            journal_of(event).end(RoundEnd({name: {"kind": "time", "until": end}}))
+        if _can_wait(event) and (not may_stay or rest > INSIDE or (spare and rest > spare())):
+            end_round(event, RoundEnd({name: {"kind": "time", "until": end}}))
         time.sleep(rest)
 
 

@@ -1,7 +1,7 @@
 import { limits } from '../../tasks/limits.ts';
 import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table/journal-items.ts';
 import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
-import { StepInterrupted, StepLost, TaskEnded, ToolError } from '../errors.ts';
+import { StepInterrupted, StepLost, ToolError } from '../errors.ts';
 import type { Amount } from '../run-context.ts';
 import { carriedOf, stepsOf } from './carried.ts';
 import { jsonOf } from './json.ts';
@@ -64,7 +64,6 @@ export function openJournal(
   /** The bytes that are kept free for each entry under way. */
   const reserved = new Map<string, number>();
   const underWay = new Set<Promise<unknown>>();
-  let closed = false;
   /** Whether another run works beside this one: it has stored an entry first. */
   let contended = false;
   let reported: StoredJournal['reported'];
@@ -243,7 +242,6 @@ export function openJournal(
         await inOrder(keyOf(id));
         return known.value;
       }
-      if (closed) throw new TaskEnded();
       begin?.();
       if (entries.size + reserved.size >= most.entries) {
         throw new ToolError(`${labelOf(id)} does not fit: a task may have ${most.entries} steps`);
@@ -263,10 +261,13 @@ export function openJournal(
     },
     /** By the names of the waits. */
     passes: (): ReadonlyMap<string, Pass> => passes,
-    /** Waits for what is under way, and lets nothing else begin: the next round would do it again. */
-    async close(): Promise<void> {
-      closed = true;
-      await Promise.allSettled(underWay);
+    /** Waits for what is under way, and for what that begins: the next round would do it again. */
+    async settled(): Promise<void> {
+      const waited = new Set<Promise<unknown>>();
+      for (let rest = [...underWay]; rest.length > 0; rest = [...underWay].filter((one) => !waited.has(one))) {
+        await Promise.allSettled(rest);
+        for (const one of rest) waited.add(one);
+      }
     },
     /**
      * The amount that a report of this run may show. Undefined: an earlier run has reported more of the same total, and this

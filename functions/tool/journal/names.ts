@@ -12,10 +12,21 @@ export type Names = ReturnType<typeof openNames>;
  * @param step the step that the code which asks works for
  */
 export function openNames(step: () => string | undefined) {
-  const used = new Map<string, { readonly step: string | undefined; isDone: boolean }>();
+  const used = new Set<string>();
+  /** What another try of a step may use again: all but what is under way. */
+  const done = new Map<string | undefined, Set<string>>();
+
+  function finish(key: string, by: string | undefined): void {
+    const keys = done.get(by) ?? new Set();
+    done.set(by, keys.add(key));
+  }
+
   return {
     has: (kind: Kind, name: string): boolean => used.has(`${kind} ${name}`),
-    use: (kind: Kind, name: string): void => void used.set(`${kind} ${name}`, { step: step(), isDone: true }),
+    use(kind: Kind, name: string): void {
+      used.add(`${kind} ${name}`);
+      finish(`${kind} ${name}`, step());
+    },
     /**
      * Keeps a name for this work, and from then on. Work that fails may be done again. Throws an Error if the name is used.
      *
@@ -24,11 +35,11 @@ export function openNames(step: () => string | undefined) {
     async keep<T>(kind: Kind, name: string, label: string, work: () => Promise<T>): Promise<T> {
       const key = `${kind} ${name}`;
       if (used.has(key)) throw new Error(`${label} comes twice in one run: give each its own name`);
-      const one = { step: step(), isDone: false };
-      used.set(key, one);
+      const by = step();
+      used.add(key);
       try {
         const made = await work();
-        one.isDone = true;
+        finish(key, by);
         return made;
       } catch (error) {
         used.delete(key);
@@ -37,9 +48,8 @@ export function openNames(step: () => string | undefined) {
     },
     /** Before a try of a step. What an earlier try has left under way keeps its name: nothing is done twice at the same time. */
     giveBack(of: string | undefined): void {
-      for (const [key, one] of used) {
-        if (one.step === of && one.isDone) used.delete(key);
-      }
+      for (const key of done.get(of) ?? []) used.delete(key);
+      done.delete(of);
     },
   };
 }

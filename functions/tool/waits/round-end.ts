@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { InputRequest, Wait } from '../../tasks/tool-contract.ts';
 import { type Awaited, withRoom } from './ended-round.ts';
 import type { PassLog } from './passes.ts';
+import { around, namesOf, stepOf, type Work, type WorkKind } from './work.ts';
 
 /** Thrown to end a round. A run that catches every error must throw it again. */
 export class RoundEnd extends Error {
@@ -11,20 +12,6 @@ export class RoundEnd extends Error {
   constructor() {
     super('The round ends here, until what the tool waits for has come: let this error pass');
   }
-}
-
-/** What an ending knows of work that goes on while other code of the run waits. */
-interface WorkKind {
-  /** What later runs find done. */
-  readonly name?: string;
-  /** It only lets time pass. */
-  readonly sleeps?: boolean;
-}
-
-interface Work extends WorkKind {
-  readonly outer: Work | undefined;
-  /** How many waits its own code awaits. */
-  waits: number;
 }
 
 /** Code that awaits a wait. */
@@ -43,9 +30,6 @@ interface Waiter {
 const LONGEST_HOLD = 5_000;
 /** How much work a pass names: its item takes up to 400 KB. */
 const MOST_BESIDE = 1_000;
-
-const around = (work: Work | undefined): Work[] => (work === undefined ? [] : [work, ...around(work.outer)]);
-const namesOf = (works: readonly Work[]): string[] => works.flatMap(({ name }) => name ?? []);
 
 export type Ending = ReturnType<typeof openEnding>;
 
@@ -196,18 +180,27 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
       .toSorted((a, b) => placeOf(a) - placeOf(b))[0];
   }
 
+  /** Whether this is a step that is under way: it goes on as the round ends, as it would have to do its work again. */
+  const goesOn = (step: Work | undefined): boolean => step !== undefined && works.has(step) && !step.isEnded;
+
   function end(): void {
     if (over) return;
     begun = true;
-    for (const waiter of waiters) waiter.end(new RoundEnd());
+    for (const { inside, over: wait, place, go, end } of waiters) {
+      if ((wait !== undefined || place !== undefined) && goesOn(stepOf(inside))) go();
+      else {
+        for (const work of inside) work.isEnded = true;
+        end(new RoundEnd());
+      }
+    }
     waiters.clear();
   }
 
   return {
-    /** Whether the round ends: whatever the run does after that belongs to the next one. */
+    /** Whether the round ends: whatever the run does after that belongs to the next one, but for steps that are under way. */
     begun: () => begun,
-    /** Whether the run has come to its end without one of the round. */
-    over: () => over,
+    /** Whether the code that asks has come to its end: of the run, or of the round. */
+    stops: (): boolean => over || (begun && !goesOn(stepOf(around(inWork.getStore())))),
     /** Whether it ends as the time of the function is used up. */
     more: () => more,
     /** Lets all waits wait for a lookup of what earlier runs have done. */
@@ -220,10 +213,10 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
       }
     },
     /** The step that the code which asks works for: the innermost of several. */
-    step: (): string | undefined => namesOf(around(inWork.getStore())).find((name) => name.startsWith('step#')),
+    step: (): string | undefined => stepOf(around(inWork.getStore()))?.name,
     /** Lets the end of the round wait for work, unless that comes to an open wait itself. */
     async work<T>(work: () => Promise<T>, kind: WorkKind = {}): Promise<T> {
-      const one: Work = { ...kind, outer: inWork.getStore(), waits: 0 };
+      const one: Work = { ...kind, outer: inWork.getStore(), waits: 0, isEnded: false };
       works.add(one);
       try {
         return await inWork.run(one, work);

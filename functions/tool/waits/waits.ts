@@ -81,10 +81,10 @@ export function openWaits({ event, journal, names, port, ending, clock, signal, 
     });
   }
 
-  /** Waits until a moment: in the run if it comes soon, in other rounds if not. */
-  async function reach(name: string, until: number): Promise<void> {
+  /** Waits until a moment: in the run if it comes soon and the run may wait for it, in other rounds if not. */
+  async function reach(name: string, until: number, mayStay = true): Promise<void> {
     for (let rest = until - clock.now(); rest > 0; rest = until - clock.now()) {
-      const inside = !canWait(event) || (rest <= limits.waits.inside && rest <= spare());
+      const inside = !canWait(event) || (mayStay && rest <= limits.waits.inside && rest <= spare());
       if (!inside) await ending.end({ waits: { [name]: { kind: 'time', until } } });
       await ending.work(() => clock.sleep(rest, signal), { sleeps: true });
     }
@@ -171,7 +171,8 @@ export function openWaits({ event, journal, names, port, ending, clock, signal, 
           await ending.pass(name);
           return found;
         }
-        await reach(name, Math.min(clock.now() + pause, until));
+        // A poll in a step does not keep the round from its end.
+        await reach(name, Math.min(clock.now() + pause, until), !ending.begun());
       }
     },
 

@@ -81,3 +81,58 @@ test.skipIf(!hasPython)('another try in Python may use again what the try before
   ];
   expect(await runPython(TRIES_AGAIN)).toBe(`${lines.join('\n')}\n`);
 });
+
+/** The time of the first run is used up while a slow item is under way: its work goes on with a file and a map. */
+const GOES_ON = `
+import mcp_files, mcp_journal, mcp_task, time
+stored, charged, released, left = {}, [], [], [60]
+mcp_journal.query = lambda *_: dict(stored)
+def write(task, end, names, values, allowed=None, before=None, **_):
+    if end in stored and not (before and stored[end].get("begun") == before):
+        return False
+    stored[end] = {name: value["S"] for name, value in values.items() if "S" in value}
+    return True
+mcp_journal.write = write
+mcp_files._noted = lambda task: {}
+mcp_files._upload = lambda task, label, name, *_: {"id": "x", "name": name, "type": "text/plain", "bytes": 1, "sha256": "00"}
+class Context:
+    def get_remaining_time_in_millis(self):
+        return left[0] * 1000
+def run(arguments, event):
+    event["_longest"] = 30
+    def work(item):
+        charged.append(item)
+        if item == "slow":
+            waited = 0
+            while not event["_journal"].ended and waited < 500:
+                time.sleep(0.01)
+                waited += 1
+            mcp_task.file(event, "receipt.txt", "paid")
+            mcp_task.map_steps(event, "part", "ab", lambda part: mcp_task.progress(event, part))
+        if item == "quick":
+            left[0] = 1
+        return item
+    return mcp_task.map_steps(event, "order", ["slow", "quick", "last"], work, concurrency=2, at_most_once=True)
+def ends(arguments, event):
+    def asks():
+        try:
+            mcp_task.ask(event, "sure", "Sure?", {})
+        finally:
+            mcp_task.step(event, "release", lambda: released.append(1))
+    mcp_task.step(event, "asks", asks)
+task = {"taskId": "t", "owner": "o", "table": "t", "results": "b", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+mcp_task._report = lambda *_: True
+print(mcp_task.tool(run)({"task": task, "inputResponses": {}, "arguments": {}}, Context())["waits"], charged)
+left[0] = 60
+print(mcp_task.tool(run)({"task": {**task, "round": 2}, "inputResponses": {}, "arguments": {}}, Context()), charged)
+print(list(mcp_task.tool(ends)({"task": task, "inputResponses": {}, "arguments": {}}, Context())["inputRequests"]), released)
+`;
+
+test.skipIf(!hasPython)('a step in Python that is under way as the round ends is done once', async () => {
+  const lines = [
+    "{'more': {'kind': 'more'}} ['slow', 'quick']",
+    "['slow', 'quick', 'last'] ['slow', 'quick', 'last']",
+    "['sure'] []",
+  ];
+  expect(await runPython(GOES_ON)).toBe(`${lines.join('\n')}\n`);
+});

@@ -86,21 +86,27 @@ describe('the journal of a task', () => {
     await expect(journal.once('step', text(200), () => 1)).rejects.toThrow(`Step '${text(64)}':`);
   });
 
-  test('begins nothing once it is closed, and waits for what is under way', async () => {
+  test('is settled once nothing is under way, nor what that has begun', async () => {
     const journal = open();
     const { promise, resolve } = Promise.withResolvers<number>();
-    const step = journal.once('step', 'one', () => promise);
+    const inner = Promise.withResolvers<number>();
+    const step = journal.once('step', 'one', async () => {
+      void journal.once('step', 'two', () => inner.promise);
+      return promise;
+    });
     await new Promise((turn) => setImmediate(turn));
     expect(journal.isBusy()).toBe(true);
-    let closed = false;
-    const close = journal.close().then(() => {
-      closed = true;
+    let isSettled = false;
+    const settled = journal.settled().then(() => {
+      isSettled = true;
     });
-    await expect(journal.once('step', 'two', () => 2)).rejects.toMatchObject({ name: 'TaskEnded' });
-    expect(closed).toBe(false);
     resolve(1);
     expect(await step).toBe(1);
-    await close;
+    await new Promise((turn) => setImmediate(turn));
+    expect(isSettled).toBe(false);
+    inner.resolve(2);
+    await settled;
+    await new Promise((turn) => setImmediate(turn));
     expect(journal.isBusy()).toBe(false);
   });
 });
