@@ -36,7 +36,8 @@ export async function firstUnpublished(
   const all = records.flatMap(({ sequence, changes, summary }, index) =>
     changes.flatMap(({ task, moved }, n) => {
       // Only a verified caller can have subscribed.
-      const facts = moved && task.owner.startsWith('owner#') ? factsOf(task, moved.to) : undefined;
+      const isKnown = task.owner.startsWith('owner#') && !task.isWithdrawn;
+      const facts = moved && isKnown ? factsOf(task, moved.to) : undefined;
       if (facts === undefined) return [];
       const place = `${sequence.padStart(40, '0')}/${n}`;
       const event: NewEvent = { place, at: facts.at, event: facts, ...(summary !== undefined && { summary }) };

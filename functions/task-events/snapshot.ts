@@ -1,7 +1,9 @@
 import type { AttributeValue } from 'aws-lambda';
 import { KEY } from '../tasks/attributes.ts';
+import type { FailureReason } from '../tasks/failures.ts';
 import { failureName } from '../tasks/log.ts';
 import { STATUSES, type Status, type TaskEvent } from '../tasks/record.ts';
+import { isWithdrawn } from '../tasks/transitions/end.ts';
 import { isSignalKey } from '../tasks/waits/signals.ts';
 
 export type Image = Readonly<Record<string, AttributeValue>>;
@@ -17,6 +19,8 @@ export interface Snapshot {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly isError: boolean;
+  /** Whether no client can know it: its call was refused with HTTP 429. */
+  readonly isWithdrawn: boolean;
   /** The name of a failure, if it has one. */
   readonly reason: string | undefined;
   /** How many answers the record itself holds. */
@@ -51,6 +55,12 @@ export function snapshotOf(image: Image): Snapshot | undefined {
     createdAt,
     updatedAt,
     isError: image.isError?.BOOL === true,
+    isWithdrawn: isWithdrawn({
+      createdAt,
+      updatedAt,
+      ttl: number('ttl') ?? Number.NaN,
+      failure: text('failure') as FailureReason,
+    }),
     reason: failureName(text('error')),
     answers: Object.keys(image.inputResponses?.M ?? {}).filter((key) => !isSignalKey(key)).length,
     waits: text('waits'),

@@ -5,6 +5,7 @@ import type { TaskEvent, TaskKey, TaskRecord } from '../../tasks/record.ts';
 import { withKept } from '../../tasks/s3/moved-input.ts';
 import { create } from '../../tasks/transitions/begin.ts';
 import { isTerminal } from '../../tasks/transitions/change.ts';
+import { isWithdrawn } from '../../tasks/transitions/end.ts';
 import type { OperatorContext, ToolFacts } from '../context.ts';
 import { type FirstInput, firstInputOf } from '../payload.ts';
 import type { RunFacts } from '../runs.ts';
@@ -17,7 +18,7 @@ import { withRights } from './rights.ts';
 /**
  * Makes a new task of the same owner from the same arguments, as far as they are still known. Refuses if that could repeat
  * an effect: the tool may not be repeated, and the first task may have run; or an earlier rerun has made its task already.
- * `force` does it all the same. Needs the right to payloads. Throws OperatorError.
+ * `force` does it all the same, unless no client has ever had the first task. Needs the right to payloads. Throws OperatorError.
  */
 export async function rerunTask(
   key: TaskKey,
@@ -34,7 +35,7 @@ export async function rerunTask(
     return refuse('it is still open. Cancel it first');
   }
   const [run] = force ? [] : await runsOf(record, 1, context);
-  const refusal = force ? undefined : rerunRefusal(record, tool, run);
+  const refusal = force && !isWithdrawn(record) ? undefined : rerunRefusal(record, tool, run);
   if (refusal !== undefined) return refuse(refusal);
   const rights = { policy: 'payload', otherwise: 'Not run again', action: 'read its arguments' } as const;
   const first = await firstInputOf(await withRights(context, rights).inputs.whole(record), context);
@@ -63,7 +64,13 @@ export function rerunRefusal(
   run: RunFacts | undefined,
 ): string | undefined {
   if (tool?.engine === undefined) return noSuchTool(record);
-  if (tool.repeatable || !mayHaveRun(record, run)) return undefined;
+  if (isWithdrawn(record)) return 'its client got HTTP 429 in place of a task, and calls again';
+  if (tool.repeatable) return undefined;
+  if (!mayHaveRun(record, run)) {
+    // Under a key a repeat of the call finds this task.
+    if (record.digest !== undefined || record.rerunOf !== undefined) return undefined;
+    return `its client got an error in place of a task, and may have called '${record.tool}' again. --force does it all the same`;
+  }
   return `'${record.tool}' may have had effects already, and its annotations do not say that it can be repeated. --force does it all the same`;
 }
 

@@ -58,6 +58,11 @@ export function withdraw(record: TaskRecord, now: number): Change {
   return { ...failed, set: { ...failed.set, ttl, expiresAt: Math.ceil(now / 1_000) } };
 }
 
+/** Whether it is a call that got HTTP 429: its client calls again. */
+export const isWithdrawn = ({ createdAt, updatedAt, ttl, failure }: Ended): boolean =>
+  failure === 'NotStarted' && ttl === Math.max(0, updatedAt - createdAt);
+type Ended = Pick<TaskRecord, 'createdAt' | 'updatedAt' | 'ttl' | 'failure'>;
+
 /**
  * What a round returned (JSON text), for a workflow that died before it could write it: as
  * `lib/workflow/outcome.jsonata`. Without `args` none are stored.

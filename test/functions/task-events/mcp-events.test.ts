@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { PublishEvents } from '../../../functions/task-events/mcp-events.ts';
 import type { EventFacts } from '../../../functions/tasks/table/events/log.ts';
 import { askFirst } from '../../../functions/tasks/transitions/begin.ts';
-import { cancel, finish } from '../../../functions/tasks/transitions/end.ts';
+import { cancel, finish, keyExpired, withdraw } from '../../../functions/tasks/transitions/end.ts';
 import { change, fresh, published, SECRET, T0 } from './published.ts';
 
 // The function reads them as it loads.
@@ -39,6 +39,11 @@ test('an end and a question become events, without what a client or a tool wrote
   ]);
   expect(JSON.stringify(all)).not.toContain(SECRET);
   expect(all.map(({ eventId }) => /^evt_[0-9a-z]{26}$/.test(eventId))).toEqual([true, true]);
+});
+
+test('a call that was refused with HTTP 429 has no event: its client calls again', async () => {
+  const { all } = await eventsOf([change(fresh, withdraw(fresh, T0 + 9)), change(fresh, keyExpired(fresh, T0 + 9))]);
+  expect(all).toMatchObject([{ name: 'task.finished', status: 'failed' }]);
 });
 
 test('events of a tool with eventSummary have one, and nothing else that is published has (H-20)', async () => {

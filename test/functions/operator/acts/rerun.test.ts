@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { rerunTask } from '../../../../functions/operator/acts/rerun.ts';
-import { failure } from '../../../../functions/tasks/failures.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
-import { after } from '../../../../functions/tasks/transitions/change.ts';
-import { fail } from '../../../../functions/tasks/transitions/end.ts';
 import {
   ann,
   arnOf,
@@ -19,55 +16,7 @@ import {
   T0,
   task,
 } from '../operators.ts';
-
-/** Failed as never started, with the arguments that its tool keeps. */
-const neverStarted = (more: Partial<TaskRecord> = {}): TaskRecord => ({
-  ...after(task({ kept: '{"n":1}' }), fail(failure('NotStarted'), T0 + 1)),
-  ...more,
-});
-const completed = (more: Partial<TaskRecord> = {}) =>
-  task({ status: 'completed', result: '1', kept: '{"n":1}', updatedAt: T0 + 1, ...more });
-const EFFECTS =
-  "Not run again: 'tool' may have had effects already, and its annotations do not say that it can be repeated. --force does it all the same";
-const rerun = (server: ReturnType<typeof operatorOn>, force = false) => rerunTask(KEY, force, ann, server.context);
-const made = ({ records }: ReturnType<typeof operatorOn>) => records.all().find(({ taskId }) => taskId !== KEY.taskId);
-
-describe('a rerun of a task that may have run', () => {
-  test.each([
-    ['it has another reason', neverStarted({ failure: 'ToolFailed' })],
-    ['it is on Express', neverStarted({ engine: 'express' })],
-    ['it is in round 2', neverStarted({ round: 2 })],
-    ['its run was seen', neverStarted({ seenRound: 1 })],
-    ['it has a result', neverStarted({ result: '1' })],
-    ['its run wrote when it began', neverStarted({ events: [{ at: T0, what: 'failed', startedAt: T0 }] })],
-    ['it was cancelled', neverStarted({ status: 'cancelled' })],
-    ['it is completed', completed()],
-  ])('is refused without --force: %s', async (_why, record) => {
-    const server = operatorOn([record]);
-    expect(await rerun(server)).toMatchObject({ done: false, message: EFFECTS });
-    expect(server.did).toEqual([]);
-    expect(server.audited).toMatchObject([{ act: 'rerun', done: false }]);
-    expect(await rerun(server, true)).toMatchObject({ done: true });
-  });
-
-  test('is refused if Step Functions knows a run, or may not be asked, though its record says no', async () => {
-    const server = operatorOn([neverStarted()]);
-    server.executions.put(arnOf(), { status: 'ABORTED' });
-    expect(await rerun(server)).toMatchObject({ done: false, message: EFFECTS });
-    const states = { send: async () => Promise.reject(denied()) } as never;
-    const blind = operatorOn([neverStarted()], {}, { states });
-    expect(await rerun(blind)).toMatchObject({ done: false, message: EFFECTS });
-    expect(blind.did).toEqual([]);
-  });
-
-  test('is done without --force if its tool can be repeated, or if it never ran', async () => {
-    expect(await rerun(operatorOn([completed()], { repeatable: true }))).toMatchObject({ done: true });
-    expect(await rerun(operatorOn([neverStarted()]))).toMatchObject({ done: true });
-    const older = operatorOn([neverStarted({ digest: 'd' })]);
-    older.executions.put(arnOf(), { status: 'SUCCEEDED', startDate: T0 - 2 * MINUTE });
-    expect(await rerun(older)).toMatchObject({ done: true });
-  });
-});
+import { completed, made, neverStarted, rerun } from './reruns.ts';
 
 describe('a rerun', () => {
   test('makes a task of the same owner, with the same arguments, and says whose it is', async () => {

@@ -7,7 +7,14 @@ import { withProgress } from '../../../../functions/tasks/table/progress-item.ts
 import { answer, refuseAnswer } from '../../../../functions/tasks/transitions/answers.ts';
 import { askFirst, create, createRefused } from '../../../../functions/tasks/transitions/begin.ts';
 import { after as leftBy } from '../../../../functions/tasks/transitions/change.ts';
-import { cancel, fail, failAsSeen, keyExpired, withdraw } from '../../../../functions/tasks/transitions/end.ts';
+import {
+  cancel,
+  fail,
+  failAsSeen,
+  isWithdrawn,
+  keyExpired,
+  withdraw,
+} from '../../../../functions/tasks/transitions/end.ts';
 import { checkAgain, confirmStart, restarted } from '../../../../functions/tasks/transitions/run.ts';
 import { resume } from '../../../../functions/tasks/transitions/waits.ts';
 
@@ -119,6 +126,8 @@ describe('each change, to the letter', () => {
       },
     });
     expect(withdraw(record(), now - 5).set.ttl).toBe(0);
+    for (const at of [now + 1_500, now - 5]) expect(isWithdrawn(leftBy(record(), withdraw(record(), at)))).toBe(true);
+    expect(isWithdrawn(leftBy(record(), failAsSeen(record(), failure('NotStarted'), now + 1_500)))).toBe(false);
   });
 
   test('a confirmed run is due again at twice its age, in 5 minutes to an hour', () => {
