@@ -38,13 +38,16 @@ export function createTask(
   };
   /**
    * The name of a question. Who asks under the same key again asks another question, and so does another step: a later run
-   * does not come to the questions of a step that is stored.
+   * does not come to the questions of a step that is stored. A step that comes to its question again finds it by its own name.
    */
   function questionName(key: string): string {
     const step = ending.step();
-    const isTaken = (name: string) => names.has('question', name) || (journal.askedBy.get(name) ?? step) !== step;
-    let name = key;
-    for (let times = 2; isTaken(name); times++) name = `${key}~${times}`;
+    const { askedBy } = journal;
+    const isOfKey = (name: string) => name === key || name.replace(/~\d+$/, '') === key;
+    const isUsed = (name: string) => names.has('question', name);
+    const own = [...askedBy].find(([name, by]) => by === step && isOfKey(name) && !isUsed(name))?.[0];
+    let name = own ?? key;
+    for (let times = 2; isUsed(name) || (askedBy.has(name) && name !== own); times++) name = `${key}~${times}`;
     names.use('question', name);
     if (step !== undefined) journal.askedBy.set(name, step);
     return name;

@@ -150,7 +150,7 @@ async function orEnd(
     // A run may have wrapped what ends it to go on in the next round, or another error came with that. There it comes again.
     const ends = error instanceof RoundEnd || (ending.more() && !(error instanceof TaskEnded));
     if (!ends) {
-      ending.close();
+      ending.close(true);
       throw error;
     }
     await journal.settled();

@@ -2,6 +2,7 @@
 
 import contextlib
 import contextvars
+import re
 import threading
 
 from mcp_journal import journal_of
@@ -76,11 +77,13 @@ def keep_name(event, kind, name, label):
 
 def question_name(event, key):
     """Who asks under the same key again asks another question, and so does another step: a later run does not come to the
-    questions of a step that is stored."""
+    questions of a step that is stored. A step that comes to its question again finds it by its own name."""
     step, (used, done), asked_by = _step.get(), _names(event), journal_of(event).asked_by
     with _lock:
-        name, times = key, 1
-        while ("question", name) in used or asked_by.get(name, step) != step:
+        known = [name for name, by in asked_by.items() if by == step and key in (name, re.sub("~[0-9]+$", "", name))]
+        own = next((name for name in known if ("question", name) not in used), None)
+        name, times = own or key, 1
+        while ("question", name) in used or (name in asked_by and name != own):
             times += 1
             name = "%s~%d" % (key, times)
         used.add(("question", name))

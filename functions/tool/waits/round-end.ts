@@ -96,11 +96,12 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
         await Promise.allSettled(deciding);
         await turn();
       } while (deciding.size > 0);
+      if (begun) end();
       const next = earliest();
-      if (!begun && next !== undefined && !isHeld(next)) await letGo(next);
-      else if (begun || isLate || questions.size > 0 || goingOn().length === 0) {
+      if (next !== undefined && !isHeld(next)) await letGo(next);
+      else if (!begun && (isLate || questions.size > 0 || goingOn().length === 0)) {
         // In place of getting past waits out of order.
-        more ||= !begun && next !== undefined && questions.size === 0;
+        more ||= next !== undefined && questions.size === 0;
         end();
       } else await changed.promise;
     }
@@ -183,17 +184,20 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
   /** Whether this is a step that is under way: it goes on as the round ends, as it would have to do its work again. */
   const goesOn = (step: Work | undefined): boolean => step !== undefined && works.has(step) && !step.isEnded;
 
+  /** A wait that is over, or work that is done, in a step that goes on: it is let go in its order. */
+  const isLetGo = ({ inside, over: wait, place }: Waiter): boolean =>
+    (wait !== undefined || place !== undefined) && goesOn(stepOf(inside));
+
   function end(): void {
     if (over) return;
     begun = true;
-    for (const { inside, over: wait, place, go, end } of waiters) {
-      if ((wait !== undefined || place !== undefined) && goesOn(stepOf(inside))) go();
-      else {
-        for (const work of inside) work.isEnded = true;
-        end(new RoundEnd());
-      }
+    const ended = () => [...waiters].filter((waiter) => !isLetGo(waiter));
+    // A step whose code has come to an open wait does not go on: nor does the rest of that code.
+    for (const { inside } of ended()) for (const work of inside) work.isEnded = true;
+    for (const waiter of ended()) {
+      waiters.delete(waiter);
+      waiter.end(new RoundEnd());
     }
-    waiters.clear();
   }
 
   return {
@@ -257,11 +261,11 @@ export function openEnding(spare: () => number, passes: PassLog | undefined, cal
     },
     /**
      * The run has come to its end. Code that still waits does so for ever, unless the round ends, as it does with a question that
-     * the code has not awaited. Returns whether it ends.
+     * the code has not awaited. Returns whether it ends. A run that has failed stops all at once, as the round is tried again.
      */
-    close(): boolean {
+    close(hasFailed = false): boolean {
       if (!begun && questions.size > 0) end();
-      over = !begun;
+      over = !begun || hasFailed;
       change();
       return begun;
     },

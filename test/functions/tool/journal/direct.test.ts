@@ -86,6 +86,15 @@ describe('the journal of a task', () => {
     await expect(journal.once('step', text(200), () => 1)).rejects.toThrow(`Step '${text(64)}':`);
   });
 
+  test('is settled although what is done still waits for its turn', async () => {
+    const inOrder = () => new Promise<void>((go) => setTimeout(go, 1));
+    const alone = { decide: <T>(lookup: Promise<T>) => lookup, work: <T>(work: () => Promise<T>) => work(), inOrder };
+    const journal = openJournal(event(onStandard), memoryJournal(), alone);
+    const step = journal.once('step', 'one', () => 1);
+    await journal.settled();
+    expect(await step).toBe(1);
+  });
+
   test('is settled once nothing is under way, nor what that has begun', async () => {
     const journal = open();
     const { promise, resolve } = Promise.withResolvers<number>();

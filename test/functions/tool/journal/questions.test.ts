@@ -67,3 +67,32 @@ test('another try of a step gets the answer that the first try got', async () =>
     );
   expect(await deletedBy(failing)).toEqual(['draft', 'draft']);
 });
+
+test.each([1, 2])('code beside a step keeps its answer, whichever comes first in round %i', async (slow) => {
+  let round = 0;
+  const given: string[] = [];
+  const tool = toolOf(async (task) => {
+    const isSlow = ++round === slow;
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn++) await new Promise((next) => setImmediate(next));
+    };
+    const asks = async (who: string) => {
+      const { ok } = await task.requireInput({ ok: elicitForm(who, {}) });
+      given.push(`${who}: ${ok.action}`);
+      return null;
+    };
+    const pay = async () => {
+      await turns(isSlow ? 10 : 0);
+      return asks('pay');
+    };
+    const outside = async () => {
+      await turns(isSlow ? 0 : 10);
+      return asks('outside');
+    };
+    await Promise.all([task.step('pay', pay), outside()]);
+  });
+  const answer = ({ params }: InputRequest) =>
+    ({ action: (params as { message: string }).message === 'pay' ? 'decline' : 'accept', content: {} }) as const;
+  await runTool(tool, {}, { answers: { ok: answer, 'ok~2': answer, 'ok~3': answer } });
+  expect(given.toSorted()).toEqual(['outside: accept', 'pay: decline']);
+});

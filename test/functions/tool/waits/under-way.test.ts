@@ -92,6 +92,27 @@ describe('as the round ends,', () => {
     expect(done).toEqual([]);
   });
 
+  test('a run that fails stops its steps: its round is tried again', async () => {
+    const begun: string[] = [];
+    const { next } = waitingTask(async (task) => {
+      const book = async (what: string) => {
+        begun.push(what);
+        await turns(10);
+      };
+      const books = task.step('books', async () => {
+        for (const what of ['flight', 'hotel', 'car']) await task.step(what, () => book(what));
+      });
+      await task.requireInput(sure).catch(async (cause) => {
+        await turns(2);
+        throw new Error('No answer', { cause });
+      });
+      return books;
+    });
+    await expect(next()).rejects.toThrow('No answer');
+    await turns(60);
+    expect(begun).toEqual(['flight']);
+  });
+
   test('a poll in a step does not keep it', async () => {
     let checks = 0;
     const { next } = waitingTask(async (task) => {
