@@ -89,15 +89,17 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const [heldTask, heldAsk] = [await called('big', { bytes: LARGE }, busy), await called('ask', {}, busy)];
   const [resumed, resumedAsk] = [await resumedFrom(heldTask), await resumedFrom(heldAsk)];
   const plain = { jsonrpc: '2.0', id: 'plain', method: 'tools/call', params: { name: 'echo', arguments: {} } };
-  const waitingCall = fetch(url, {
-    method: 'POST',
-    headers: { ...POSTED, ...busy.headers },
-    body: JSON.stringify(plain),
-  });
+  // A client must not give an id twice, and may.
+  const waitingCalls: Response[] = [];
+  for (let calls = 0; calls < 2; calls++) {
+    const sent = { method: 'POST', headers: { ...POSTED, ...busy.headers }, body: JSON.stringify(plain) };
+    // Its stream begins once its task is stored.
+    waitingCalls.push(await fetch(url, sent));
+  }
   await sleep(LINES);
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'plain' } };
   await add('notifications/cancelled, 2025-11-25', { body: cancelled, headers: busy.headers });
-  await (await waitingCall).text();
+  for (const waiting of waitingCalls) await waiting.text();
   crowd.free();
   await until(heldTask, (status) => status === 'completed', busy);
   await add('GET that resumes a call, 2025-11-25', resumed, 1, 'GET');
