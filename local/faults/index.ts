@@ -107,7 +107,8 @@ function matcher({ service, operation, caller, when, at = 'before' }: FaultSpec)
 async function apply(fault: Fault, call: FaultCall, killWorker: KillWorker): Promise<void> {
   // The code that runs the call applies these: see `expressFate`, and `pump` in `local/api-gateway/integration.ts`.
   if (fault === 'double' || fault === 'holdChunks') return;
-  if (typeof fault === 'object' && ('doubleAfterMs' in fault || 'emptyEndsAfterMs' in fault)) return;
+  if (typeof fault === 'object' && ('doubleAfterMs' in fault || 'loseAfter' in fault || 'emptyEndsAfterMs' in fault))
+    return;
   if (call.operation === 'RunExpress' && typeof fault === 'object' && 'killAfterMs' in fault) return;
   if (fault === 'drop') throw new ConnectionLost();
   if (fault === 'killProcess') return die();

@@ -36,6 +36,7 @@ export function checkSpec({ service, operation, at = 'before', do: fault }: Faul
   const doubles = ((service === 'events' && delivers) || express) && at === 'before';
   if (kind === 'double' && !doubles) refuse('only events are doubled, before their delivery, and Express executions');
   if (kind === 'doubleAfterMs' && !(express && at === 'before')) refuse('only Express executions run once more later');
+  if (kind === 'loseAfter' && !express) refuse('only Express executions are lost');
   if (express && (at !== 'before' || kind === 'error' || kind === 'killWorker'))
     refuse('no caller waits for RunExpress');
   const streams = kind === 'holdChunks' || kind === 'emptyEndsAfterMs';

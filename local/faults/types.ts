@@ -66,6 +66,8 @@ export type Fault =
   | { readonly doubleAfterMs: number }
   /** The worker dies after this time; the call continues. Of `RunExpress`: the execution is lost after it. */
   | { readonly killAfterMs: number }
+  /** Only of `RunExpress`: the execution is lost once this has come. */
+  | { readonly loseAfter: Promise<unknown> }
   /** Only of API Gateway, `before`: Lambda keeps each chunk of a streamed answer until the next one, or the end. */
   | 'holdChunks'
   /** Only of API Gateway, `before`: a streamed answer without a body ends so late. */

@@ -131,7 +131,7 @@ export function createStepFunctions(specs: StateMachineSpec[], options: StepFunc
       };
       if (fate === 'twice') runAgain(0);
       else if (typeof fate === 'object' && 'againAfterMs' in fate) runAgain(fate.againAfterMs);
-      else if (typeof fate === 'object') setTimeout(() => close(execution, 'ABORTED', LOST), fate.lostAfterMs).unref();
+      else if (typeof fate === 'object') void fate.lostAfter.then(() => close(execution, 'ABORTED', LOST));
       return run(execution, machine, live);
     };
     const fate = options.expressFate?.({ stateMachineArn: spec.arn, roleArn: spec.roleArn, name });

@@ -63,7 +63,7 @@ export type ExpressFate =
   | 'once'
   | 'twice'
   | 'lost'
-  | { readonly lostAfterMs: number }
+  | { readonly lostAfter: Promise<unknown> }
   | { readonly againAfterMs: number };
 
 export interface ExpressStart {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultBench } from '../../faults/index.ts';
 import type { ExpressFate, StepFunctionsOptions } from '../types.ts';
 
@@ -15,10 +16,12 @@ export function expressFate(
           typeof fault === 'object' && 'doubleAfterMs' in fault ? fault.doubleAfterMs : [],
         );
         if (again !== undefined) return { againAfterMs: again };
-        const [ms] = faults.flatMap((fault) =>
-          typeof fault === 'object' && 'killAfterMs' in fault ? fault.killAfterMs : [],
-        );
-        return ms === undefined ? 'once' : { lostAfterMs: ms };
+        const [lostAfter] = faults.flatMap((fault) => {
+          if (typeof fault !== 'object') return [];
+          if ('loseAfter' in fault) return fault.loseAfter;
+          return 'killAfterMs' in fault ? sleep(fault.killAfterMs, undefined, { ref: false }) : [];
+        });
+        return lostAfter === undefined ? 'once' : { lostAfter };
       },
       // No caller waits for an answer, so every error means this.
       (): ExpressFate => 'lost',

@@ -203,6 +203,7 @@ test.each([
   [{ service: 'events', do: 'killWorker' }, 'no worker delivers events'],
   [{ service: 'streams', do: { killAfterMs: 1 } }, 'no worker delivers events'],
   [{ service: 'apigateway', do: { killAfterMs: 1 } }, 'no worker answers yet'],
+  [{ service: 'lambda', do: { loseAfter: Promise.resolve() } }, 'only Express executions are lost'],
   [{ service: 'lambda', operation: 'Run', at: 'after', do: 'killWorker' }, 'Run is of lambda, and before'],
   [{ service: 'lambda', operation: 'Run', do: 'drop' }, 'no caller waits for a Run'],
 ] as const)('%j is refused', (spec, why) => expect(() => faults().add(spec)).toThrow(why));

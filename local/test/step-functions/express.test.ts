@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ListExecutionsCommand, StartExecutionCommand } from '@aws-sdk/client-sfn';
 import { expect, it } from 'vitest';
 import { temporaryDir } from '../fixture.ts';
@@ -71,7 +72,16 @@ it.each([
   [{ againAfterMs: 1 }, 2, ['SUCCEEDED', 'SUCCEEDED']],
   [{ againAfterMs: 120 }, 2, ['SUCCEEDED', 'SUCCEEDED']],
   ['lost', 0, ['ABORTED']],
-  [{ lostAfterMs: 1 }, 1, ['ABORTED']],
+  // Made when the execution begins.
+  [
+    {
+      get lostAfter() {
+        return sleep(1);
+      },
+    },
+    1,
+    ['ABORTED'],
+  ],
 ] as const)('may run once, twice or get lost: %j', async (fate, calls, statuses) => {
   const { seen, during } = gauge();
   const local = await serve(express(), { task: () => during(40), expressFate: async () => fate });

@@ -124,9 +124,11 @@ test('row 23: its tool leaves Express: it starts again if it may be repeated, or
   const file = join(folder, 'charged');
   const charges = () => readFileSync(file, { encoding: 'utf8', flag: 'a+' });
   const make = async (server: Cloud) => {
-    server.faults.add({ ...RUN, do: { killAfterMs: 500 } });
+    const charged = Promise.withResolvers<void>();
+    server.faults.add({ ...RUN, do: { loseAfter: charged.promise } });
     const stepped = await callOn(server, 'charge_then_crash', { file, ms: 2_500 });
     await expect.poll(charges).toBe('charged\n');
+    charged.resolve();
     await controlOf(server).quiet();
     server.faults.add({ ...RUN, do: 'drop', times: 2 });
     const again = await callOn(server, 'returns', { json: '1' });

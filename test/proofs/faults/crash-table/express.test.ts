@@ -181,10 +181,12 @@ test('row 13: on Express, its run is lost after a step: the next does not repeat
   const folder = mkdtempSync(join(tmpdir(), 'mcp-express-'));
   const file = join(folder, 'charged');
   const charges = () => readFileSync(file, { encoding: 'utf8', flag: 'a+' });
-  cloud().faults.add({ ...RUN, do: { killAfterMs: 500 } });
+  const charged = Promise.withResolvers<void>();
+  cloud().faults.add({ ...RUN, do: { loseAfter: charged.promise } });
   const since = now();
   const taskId = await start('charge_then_crash', { file, ms: 2_500 });
   await expect.poll(charges).toBe('charged\n');
+  charged.resolve();
   await quiet();
   expect(runsOf(taskId)).toMatchObject([{ status: 'ABORTED' }]);
   await startedAgain(taskId);
