@@ -75,6 +75,7 @@ const changes: Readonly<Record<string, (record: TaskRecord) => Change>> = {
 const NO_CHANGES = [
   'isTerminal',
   'isWritten',
+  'isWithdrawn',
   'canMove',
   'create',
   'createRefused',
