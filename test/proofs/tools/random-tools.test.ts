@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Task } from '../../../../functions/tool/index.ts';
+import type { Task } from '../../../functions/tool/index.ts';
 import { playRandomTool } from './random-tools.ts';
 
 const SEEDS = Number(process.env.RANDOM_TOOLS ?? 300);

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Signal } from '../../../../functions/tasks/tool-contract.ts';
-import { elicitForm, type Task } from '../../../../functions/tool/index.ts';
-import { createRandom } from '../../../../local/testing.ts';
-import { SECOND, waitingTask } from './support.ts';
+import type { Signal } from '../../../functions/tasks/tool-contract.ts';
+import { elicitForm, type Task } from '../../../functions/tool/index.ts';
+import { createRandom } from '../../../local/testing.ts';
+import { SECOND, waitingTask } from '../../functions/tool/waits/support.ts';
 
 type Kind = 'work' | 'ask' | 'nap' | 'night' | 'until' | 'link' | 'race' | 'file' | 'step' | 'map' | 'all';
 /** One thing that a random tool does. */
