@@ -129,7 +129,10 @@ async function runRound(
       return (event.task === undefined ? result : await context.keep(event.task, result)) as ToolReturn;
     });
   } catch (error) {
-    if (error instanceof ToolError) return errorResult(error.message);
+    if (error instanceof ToolError) {
+      const result = errorResult(error.message);
+      return (event.task === undefined ? result : await context.keep(event.task, result)) as ToolReturn;
+    }
     // No reader sees this result: the task has ended, or another round has begun.
     if (error instanceof TaskEnded || abort.signal.aborted) return errorResult('The task was cancelled');
     throw error;

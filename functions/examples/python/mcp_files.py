@@ -1,9 +1,11 @@
 """Files beside a task, which its result links to. For mcp_task.py."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import re
+import threading
 import time
 import urllib.parse
 import uuid
@@ -19,6 +21,7 @@ PART = 5 * 1024 * 1024  # Bytes of a part: the least that S3 takes.
 OWNERS = "progress#files#"  # The partition of the files of an owner begins with it.
 CONFLICTS = 5  # Attempts after one that S3 still works on.
 TYPE = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=(\"[ !#-\[\]-~]*\"|[\w!#$&^.+-]+))*", re.ASCII)
+_lock = threading.Lock()
 SHOWN = re.compile(r"image/(?!svg)|video/|audio/|text/plain\b|application/pdf\b", re.IGNORECASE)
 
 
@@ -42,14 +45,30 @@ def file(event, name, body, content_type="application/octet-stream"):
     known = _stored(event, task)
     with keep_name(event, "file", name, label):
         if name not in known:
-            if len(known) >= MOST:
-                raise ValueError("%s: a task has %d files at most" % (label, MOST))
             begin(event)
-            began, source = time.monotonic(), body() if callable(body) else body
-            known[name] = _upload(task, label, name, source, content_type)
+            with _room(event, label, known) as stored:
+                began, source = time.monotonic(), body() if callable(body) else body
+                stored[name] = _upload(task, label, name, source, content_type)
             event["_longest"] = max(event.get("_longest", 0), time.monotonic() - began)
             journal_of(event).files += 1
         return _link(known[name])
+
+
+@contextlib.contextmanager
+def _room(event, label, known):
+    """Keeps room for a file while it is stored. The items of a map store files at the same time."""
+    with _lock:
+        uploads = event.get("_uploads", 0)
+        if len(known) + uploads >= MOST:
+            raise ValueError("%s: a task has %d files at most" % (label, MOST))
+        event["_uploads"] = uploads + 1
+    stored = {}
+    try:
+        yield stored
+    finally:
+        with _lock:
+            known.update(stored)
+            event["_uploads"] -= 1
 
 
 def preview(event, link):

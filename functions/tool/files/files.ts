@@ -27,6 +27,11 @@ export function openFiles({ task, names, port, signal, begin, mayStore }: FilePa
   function stored(of: TaskContext): Promise<Map<string, StoredFile>> {
     reading ??= (mayHavePast(of) ? port.read(of) : Promise.resolve([])).then(
       (files) => new Map(files.map((file) => [file.name, file])),
+      (error: unknown) => {
+        // The next file reads again.
+        reading = undefined;
+        throw error;
+      },
     );
     return reading;
   }

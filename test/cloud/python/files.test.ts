@@ -73,3 +73,26 @@ print(mcp_task.tool(stores)(event, Context())["waits"], uploads)
 test.skipIf(!hasPython)('a run in Python with little time left begins no further file', async () => {
   expect(await runPython(FILES_ONLY)).toBe("{'more': {'kind': 'more'}} ['a', 'b']\n");
 });
+
+/** A map stores more files than a task may have, some at the same time. */
+const TOO_MANY = `
+import mcp_files, mcp_journal, mcp_task, time
+stored = []
+mcp_journal.query, mcp_journal.write = (lambda *_: {}), (lambda *_, **__: True)
+def upload(task, label, name, *_):
+    time.sleep(0.005)
+    stored.append(name)
+    return {"id": "x", "name": name, "type": "text/plain", "bytes": 1, "sha256": "00"}
+mcp_files._upload = upload
+task = {"taskId": "t", "owner": "o", "table": "t", "round": 1, "attempt": 0, "deadline": 4102444800000, "envelope": 1}
+def stores(arguments, event):
+    return mcp_task.map_steps(event, "file", range(130), lambda n: mcp_task.file(event, "f%d" % n, "x")["name"], 30)
+try:
+    mcp_task.tool(stores)({"task": task, "inputResponses": {}, "arguments": {}}, None)
+except ValueError as error:
+    print(len(stored), str(error).split(": ")[1])
+`;
+
+test.skipIf(!hasPython)('a map in Python stores no more files than a task may have', async () => {
+  expect(await runPython(TOO_MANY)).toBe('100 a task has 100 files at most\n');
+});

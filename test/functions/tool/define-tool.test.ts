@@ -107,6 +107,15 @@ describe('a run', () => {
     await expect(runTool(broken, {})).rejects.toThrow('secret');
   });
 
+  test('the message of a ToolError is kept like a result: a workflow carries 256 KiB', async () => {
+    const tool = defineTool(anything, () => {
+      throw new ToolError('x'.repeat(300_000));
+    });
+    const context = { ...memoryContext(), keep: async (_task: unknown, kept: object) => ({ stored: kept }) };
+    expect(await tool.runWith(event(), context)).toMatchObject({ stored: { isError: true } });
+    expect(await tool.runWith(event({ task: undefined } as never), context)).toMatchObject({ isError: true });
+  });
+
   test('a Standard Schema judges and fills in the arguments', async () => {
     const tool = defineTool({ description: 'd', inputSchema: z.object({ n: z.number().default(3) }) }, ({ n }) => n);
     expect((await runTool(tool, {})).result).toBe(3);

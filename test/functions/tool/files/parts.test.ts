@@ -116,6 +116,18 @@ describe('the files of a run', () => {
     expect(first).not.toEqual(other);
   });
 
+  test('are read again if a read fails: a retry of its step helps', async () => {
+    const port = memoryFiles();
+    let reads = 0;
+    const read = async () => {
+      if (++reads === 1) throw new Error('throttled');
+      return [];
+    };
+    const { put } = filesOf({ ...port, read }, later);
+    await expect(put('a', 'x')).rejects.toThrow('throttled');
+    expect(await put('a', 'x')).toMatchObject({ name: 'a' });
+  });
+
   test('are something new that the task has done', async () => {
     const { put, hasNew } = filesOf();
     expect(hasNew()).toBe(false);
