@@ -22,7 +22,7 @@ test('each failure has a row of explain that names its row of the crash table', 
   }
 });
 
-test('only a failed start under a key is run again without force, if its tool may not be repeated', () => {
+test('only a failed start under a key is run again without force, if its tool does not repeat', () => {
   const free = REASONS.filter((reason) => {
     const record: TaskRecord = { ...created, digest: 'd', ...fail(failure(reason), 2).set };
     return rerunRefusal(record, tool, undefined) === undefined;
