@@ -12,6 +12,8 @@ const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 /** A check that timed out is repeated if the processor gave it less than this share of its time. */
 const ENOUGH = 0.25;
 const TRIES = 3;
+/** The errors of a value whose check took too long: another check may end in time. */
+export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
 /**
  * The time of a repeated check is measured by the clock, not by the processor. So all checks of one turn together take at most this
  * many times `limits.check.together`, and in addition the least time that each check gets.
@@ -46,7 +48,7 @@ export function bounded(validate: Validator, what: string): Validator {
       if (left === 1 || used >= most * ENOUGH || timeout < 1) break;
     }
     logEvent('schema_too_slow', { what, ms: Math.round(most) });
-    check.errors = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
+    check.errors = TIMED_OUT;
     return false;
   };
   return check;

@@ -8,6 +8,7 @@ It needs boto3, which Lambda's Python runtimes have.
 import concurrent.futures
 import contextvars
 import json
+import math
 import random
 import re
 import threading
@@ -27,7 +28,6 @@ __all__ = [
 LONGEST_WAIT = 60  # Seconds between two tries of a step.
 FINAL = ("ToolError", "TaskEnded")  # Errors that another try does not change.
 REPORT = ("round", "updatedAt", "statusMessage", "progress", "progressTotal")
-_last_report = 0.0
 
 
 def caller(event):
@@ -192,23 +192,22 @@ def progress(event, message, done=None, total=None):
 
     A run that repeats what an earlier one has reported, with a smaller `done` of the same `total`, shows nothing.
     """
-    global _last_report
     task = event.get("task")
     if stops(event):
         return False
-    if task is None or time.monotonic() - _last_report < 1:
+    if task is None or time.monotonic() - event.get("_reported", -math.inf) < 1:
         return True
     try:
         amount = journal_of(event).amount_of(done, total)
         if amount is None:
             return True
-        _last_report = time.monotonic()
+        event["_reported"] = time.monotonic()
         # A message alone does not change the amount.
         before = event.get("_amount", (None, None))
         event["_amount"] = tuple(before[i] if one is None else one for i, one in enumerate(amount))
         return _report(task, with_preview(event, message), *event["_amount"])
     except Exception as error:  # The work goes on without this report.
-        _last_report = time.monotonic()
+        event["_reported"] = time.monotonic()
         print(json.dumps({"event": "progress_failed", "error": type(error).__name__}))
         return True
 

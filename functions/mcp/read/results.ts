@@ -5,6 +5,7 @@ import type { TaskRecord } from '../../tasks/record.ts';
 import { isOf, placeOf, type StoredResult, storedResult } from '../../tasks/results/result-ref.ts';
 import { beginning } from '../../tasks/shape.ts';
 import type { ToolResult } from '../../tasks/tool-contract.ts';
+import { TIMED_OUT } from '../bounded-validation.ts';
 import type { ServerContext, Tool } from '../context.ts';
 import type { Validator } from '../manifest.ts';
 import { errorResult, errorSummary, toolResult } from '../wire/tool-result.ts';
@@ -52,11 +53,14 @@ const checks = new Map<string, Pick<TaskRecord, 'isError' | 'result'>>();
 const REMEMBERED = 1_000;
 
 async function withCheckedStatus(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<TaskRecord> {
-  if (schemaToolOf(record, server)?.validateOutput === undefined) return record;
+  const validate = schemaToolOf(record, server)?.validateOutput;
+  if (validate === undefined) return record;
   const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
-  const known = checks.get(mark) ?? changesOf(record, await fetchResult(record, stored, server), server);
-  setBounded(checks, mark, known, REMEMBERED);
-  return { ...record, ...known };
+  const known = checks.get(mark);
+  const found = known ?? changesOf(record, await fetchResult(record, stored, server), server);
+  // Another check may end in time.
+  if (known !== undefined || validate.errors !== TIMED_OUT) setBounded(checks, mark, found, REMEMBERED);
+  return { ...record, ...found };
 }
 
 function changesOf(record: TaskRecord, result: string, server: ServerContext): Pick<TaskRecord, 'isError' | 'result'> {

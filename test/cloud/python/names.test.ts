@@ -16,7 +16,7 @@ try:
 except TypeError as error:
     print(error)
 mcp_task.progress(event, "half", 50, 100)
-mcp_task._last_report = 0
+event["_reported"] = 0
 mcp_task.progress(event, "still at it")
 `;
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { TIMED_OUT } from '../../../../functions/mcp/bounded-validation.ts';
 import { withResult } from '../../../../functions/mcp/read/results.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -84,9 +85,10 @@ test('for a status, a result is read only if there is a schema to check it, and 
   expect(await withResult({ ...record, tool: 'gone' }, 'status', server)).toMatchObject({ result: record.result });
   const tool = server.tools.get('optional');
   if (tool === undefined) throw new Error('The fake server has no such tool');
-  const judged = (fits: boolean, outputSchemaId: string) => {
+  const judged = (fits: boolean, outputSchemaId: string, errors: typeof TIMED_OUT | null = null) => {
     const entry = { ...tool.entry, outputSchemaId };
-    const tools = new Map([['optional', { ...tool, entry, validateOutput: () => fits }]]);
+    const validateOutput = Object.assign(() => fits, { errors });
+    const tools = new Map([['optional', { ...tool, entry, validateOutput }]]);
     return withResult({ ...record, outputSchemaId }, 'status', { ...server, tools });
   };
   expect(reads).toBe(0);
@@ -100,4 +102,8 @@ test('for a status, a result is read only if there is a schema to check it, and 
     expect(await judged(true, 'loose')).toEqual({ ...record, outputSchemaId: 'loose' });
     expect(reads).toBe(2);
   }
+  // A check that took too long is made again.
+  expect(await judged(false, 'slow', TIMED_OUT)).toMatchObject({ isError: true });
+  expect(await judged(true, 'slow')).toEqual({ ...record, outputSchemaId: 'slow' });
+  expect(reads).toBe(4);
 });
