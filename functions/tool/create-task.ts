@@ -49,7 +49,7 @@ export function createTask(
     let name = own ?? key;
     for (let times = 2; isUsed(name) || (askedBy.has(name) && name !== own); times++) name = `${key}~${times}`;
     names.use('question', name);
-    if (step !== undefined) journal.askedBy.set(name, step);
+    if (step !== undefined) askedBy.set(name, step);
     return name;
   }
   /** Before what would begin: once the round ends, only steps that are under way go on, and what they do inside. */
