@@ -9,19 +9,21 @@ const CHECK = Symbol.for('mcp-task-server.check');
 const holder = globalThis as typeof globalThis & { [CHECK]?: () => boolean };
 const script = new Script(`globalThis[Symbol.for('mcp-task-server.check')]()`);
 
-/** A check that timed out is repeated if the processor gave it less than this share of its time. */
-const ENOUGH = 0.25;
+/**
+ * A check that timed out is repeated if the processor gave it less than this share of its time. A function with 512 MB has 0.29 of a
+ * processor (docs/limits.md).
+ */
+const ENOUGH = 0.7;
 const TRIES = 3;
 /** The errors of a value whose check took too long: another check may end in time. */
 export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
-/**
- * The time of a repeated check is measured by the clock, not by the processor. So all checks of one turn together take at most this
- * many times `limits.check.together`, and in addition the least time that each check gets.
- */
-const ALL_TRIES = 1.5;
+/** Timeouts of all repeated checks of one turn together, by the clock: this many times `limits.check.together`. */
+const ALL_TRIES = 7;
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
+/** Milliseconds by the clock of the checks of this turn that timed out. */
+let waited = 0;
 
 /**
  * A validator with a time limit: with some values a `pattern` or a `uniqueItems` takes hours. A value that takes too
@@ -38,14 +40,21 @@ export function bounded(validate: Validator, what: string): Validator {
       const before = processorTime();
       const tried = tryOnce(() => validate(value), Math.ceil(timeout));
       const used = processorTime() - before;
-      if (spent === 0) setImmediate(() => (spent = 0));
+      if (spent === 0) {
+        setImmediate(() => {
+          spent = 0;
+          waited = 0;
+        });
+      }
       spent += used;
       if (tried !== 'timeout') {
         check.errors = validate.errors ?? null;
         return tried;
       }
-      timeout = Math.min((most * timeout) / used, limits.check.together * ALL_TRIES - spent);
-      if (left === 1 || used >= most * ENOUGH || timeout < 1) break;
+      waited += timeout;
+      timeout = Math.min((most * timeout) / used, limits.check.together * ALL_TRIES - waited);
+      // Of many that time out, only the first ones are repeated.
+      if (left === 1 || used >= most * ENOUGH || spent >= limits.check.together || timeout < 1) break;
     }
     logEvent('schema_too_slow', { what, ms: Math.round(most) });
     check.errors = TIMED_OUT;

@@ -49,17 +49,26 @@ const referenceOf = ({ status, result = '' }: TaskRecord): StoredResult | undefi
   status === 'completed' ? storedResult(result) : undefined;
 
 /** What the check of results in S3 has changed, by the result and its schema: a client that polls on does not read them again. */
-const checks = new Map<string, Pick<TaskRecord, 'isError' | 'result'>>();
+const checks = new Map<string, { readonly found: Pick<TaskRecord, 'isError' | 'result'>; readonly until: number }>();
 const REMEMBERED = 1_000;
+/** How long a container remembers that a check took too long, in milliseconds: another one may end in time. */
+const TRY_AGAIN = 30_000;
 
 async function withCheckedStatus(record: TaskRecord, stored: StoredResult, server: ServerContext): Promise<TaskRecord> {
   const validate = schemaToolOf(record, server)?.validateOutput;
   if (validate === undefined) return record;
   const mark = `${record.tool} ${record.outputSchemaId} ${stored.sha256}`;
   const known = checks.get(mark);
-  const found = known ?? changesOf(record, await fetchResult(record, stored, server), server);
-  // Another check may end in time.
-  if (known !== undefined || validate.errors !== TIMED_OUT) setBounded(checks, mark, found, REMEMBERED);
+  if (known !== undefined && Date.now() < known.until) {
+    setBounded(checks, mark, known, REMEMBERED);
+    return { ...record, ...known.found };
+  }
+  const result = await fetchResult(record, stored, server);
+  // Of the last value that was checked. An error result is not.
+  validate.errors = null;
+  const found = changesOf(record, result, server);
+  const until = validate.errors === TIMED_OUT ? Date.now() + TRY_AGAIN : Number.POSITIVE_INFINITY;
+  setBounded(checks, mark, { found, until }, REMEMBERED);
   return { ...record, ...found };
 }
 

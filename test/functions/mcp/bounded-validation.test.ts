@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Script } from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { bounded } from '../../../functions/mcp/bounded-validation.ts';
 import type { Validator } from '../../../functions/mcp/manifest.ts';
@@ -92,6 +93,30 @@ test('a check that hardly got the processor is repeated; one that used it is not
   used.mockReturnValue({ user: 0, system: 0 });
   const starved = slowOnce();
   expect([starved.judge(text), starved.calls()]).toEqual([true, 2]);
+});
+
+/** Timeouts of the tries of one check that needs more time, where each try gets this share of a processor. */
+function timeoutsAt(share: number): number[] {
+  const timeouts: number[] = [];
+  let used = 0;
+  vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: used * 1_000, system: 0 }));
+  vi.spyOn(Script.prototype, 'runInThisContext').mockImplementation((options) => {
+    const { timeout = 0 } = options as { timeout?: number };
+    timeouts.push(timeout);
+    used += timeout * share;
+    throw Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+  });
+  expect(bounded(() => true, 'x')({})).toBe(false);
+  return timeouts;
+}
+
+test.each([
+  { memory: 'as on this machine', share: 1, timeouts: [900] },
+  { memory: '512 MB', share: 0.29, timeouts: [900, 3_104] },
+  { memory: '256 MB', share: 0.145, timeouts: [900, 5_400] },
+])('$memory: a check gets 0.9 s of the processor, within 6.3 s', ({ share, timeouts }) => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  expect(timeoutsAt(share)).toEqual(timeouts);
 });
 
 test('a machine that never gives the processor ends the check all the same', () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { TIMED_OUT } from '../../../../functions/mcp/bounded-validation.ts';
+import type { Validator } from '../../../../functions/mcp/manifest.ts';
 import { withResult } from '../../../../functions/mcp/read/results.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
@@ -27,7 +28,10 @@ test('a stored result is shown only if it is the text that the record names (C-2
   vi.restoreAllMocks();
 });
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 test.each<[Partial<TaskRecord>, object | undefined]>([
   [{ result: '1' }, { status: 'completed' }],
@@ -74,36 +78,68 @@ test('a result that cannot be read says so, and the log says why by a name (A-15
   ]);
 });
 
-test('for a status, a result is read only if there is a schema to check it, and once (A-19)', async () => {
-  let reads = 0;
+/** Reads the status of the record, whose check ends so. */
+function judge() {
+  const reads: string[] = [];
+  let stored = text;
   const get = async () => {
-    reads++;
-    return text;
+    reads.push(stored);
+    return stored;
   };
   const { server } = fakeServer({ results: { get } });
-  expect(await withResult(record, 'status', server)).toBe(record);
-  expect(await withResult({ ...record, tool: 'gone' }, 'status', server)).toMatchObject({ result: record.result });
   const tool = server.tools.get('optional');
   if (tool === undefined) throw new Error('The fake server has no such tool');
-  const judged = (fits: boolean, outputSchemaId: string, errors: typeof TIMED_OUT | null = null) => {
-    const entry = { ...tool.entry, outputSchemaId };
-    const validateOutput = Object.assign(() => fits, { errors });
-    const tools = new Map([['optional', { ...tool, entry, validateOutput }]]);
-    return withResult({ ...record, outputSchemaId }, 'status', { ...server, tools });
+  const judged = (
+    fits: boolean,
+    outputSchemaId: string,
+    { errors = null as typeof TIMED_OUT | null, error = false } = {},
+  ) => {
+    const validateOutput: Validator = () => {
+      validateOutput.errors = errors;
+      return fits;
+    };
+    // As it is after a check of another value.
+    validateOutput.errors = TIMED_OUT;
+    stored = error ? JSON.stringify({ content: [{ type: 'text', text }], isError: true }) : text;
+    const result = JSON.stringify({ resultRef: measured(stored) });
+    const tools = new Map([['optional', { ...tool, entry: { ...tool.entry, outputSchemaId }, validateOutput }]]);
+    const read = { ...record, outputSchemaId, result, ...(error && { isError: true }) };
+    return withResult(read, 'status', { ...server, tools });
   };
-  expect(reads).toBe(0);
+  return { reads, server, judged };
+}
+
+test('a check that took too long is made again after 30 s; an error result is not checked', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const { reads, judged } = judge();
+  for (let polls = 0; polls < 3; polls++) {
+    expect(await judged(false, 'slow', { errors: TIMED_OUT })).toMatchObject({ isError: true });
+  }
+  expect(reads).toHaveLength(1);
+  vi.advanceTimersByTime(30_000);
+  expect((await judged(true, 'slow')).isError).not.toBe(true);
+  for (let polls = 0; polls < 3; polls++)
+    expect(await judged(false, 'error', { error: true })).toMatchObject({ isError: true });
+  expect(reads).toHaveLength(3);
+  vi.advanceTimersByTime(30_000);
+  expect((await judged(true, 'slow')).isError).not.toBe(true);
+  await judged(false, 'error', { error: true });
+  expect(reads).toHaveLength(3);
+});
+
+test('for a status, a result is read only if there is a schema to check it, and once (A-19)', async () => {
+  const { reads, server, judged } = judge();
+  expect(await withResult(record, 'status', server)).toBe(record);
+  expect(await withResult({ ...record, tool: 'gone' }, 'status', server)).toMatchObject({ result: record.result });
+  expect(reads).toHaveLength(0);
   for (let polls = 0; polls < 2; polls++) {
     const misfit = await judged(false, 'strict');
     expect(misfit.isError).toBe(true);
     expect(misfit.result).toContain('does not fit its outputSchema');
-    expect(reads).toBe(1);
+    expect(reads).toHaveLength(1);
   }
   for (let polls = 0; polls < 2; polls++) {
     expect(await judged(true, 'loose')).toEqual({ ...record, outputSchemaId: 'loose' });
-    expect(reads).toBe(2);
+    expect(reads).toHaveLength(2);
   }
-  // A check that took too long is made again.
-  expect(await judged(false, 'slow', TIMED_OUT)).toMatchObject({ isError: true });
-  expect(await judged(true, 'slow')).toEqual({ ...record, outputSchemaId: 'slow' });
-  expect(reads).toBe(4);
 });
