@@ -82,6 +82,16 @@ export interface AwsFailure extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string; readonly attempts?: number };
 }
 
+/** Errors of DynamoDB that pass, though their HTTP status is 400 (its guide, "Error handling with DynamoDB"). */
+const PASSING = ['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'];
+
+/** Whether a call of AWS failed by an outage or a throttle, so that the same call may go through a moment later. */
+export function isPassing(error: unknown): boolean {
+  const { name, $metadata } = error as Partial<AwsFailure>;
+  // A call that got no answer has no status. An error that is not of a call has no metadata.
+  return $metadata !== undefined && (($metadata.httpStatusCode ?? 500) >= 500 || PASSING.includes(name ?? ''));
+}
+
 type Middleware = <Args, Answer>(
   next: (args: Args) => Promise<Answer>,
   context: { readonly clientName?: string; readonly commandName?: string },

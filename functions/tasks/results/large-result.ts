@@ -1,3 +1,4 @@
+import { patiently } from '../aws/patiently.ts';
 import { limits } from '../limits.ts';
 import type { TaskContext } from '../tool-contract.ts';
 import { referTo, resultTooLarge } from './result-ref.ts';
@@ -22,9 +23,11 @@ export async function storeIfLarge(
   // A direct call has no record: Lambda can return all of it.
   if (bytes <= limits.result.inline || task === undefined) return returned;
   try {
-    await storeOf(task.results).put(task, text);
+    const put = () => storeOf(task.results).put(task, text);
+    // The work is done.
+    await (bytes <= limits.result.carried ? put() : patiently(put));
   } catch (error) {
-    // The work is done. The workflow carries this much, and stores it itself.
+    // The workflow carries this much, and stores it itself.
     if (error instanceof ResultStoreError && bytes <= limits.result.carried) return returned;
     throw error;
   }

@@ -46,10 +46,13 @@ export class ResultStoreError extends Error {
   override readonly name = 'ResultStoreError';
   /** The code of S3 (`SlowDown`, `NoSuchKey`) or of the connection (`ECONNREFUSED`, `TimeoutError`). */
   readonly code: string;
+  /** Of the call: `isPassing` judges it. */
+  readonly $metadata: AwsFailure['$metadata'];
 
-  constructor(done: 'stored' | 'read', code: string) {
+  constructor(done: 'stored' | 'read', code: string, $metadata?: AwsFailure['$metadata']) {
     super(`The result could not be ${done}: ${code}`);
     this.code = code;
+    this.$metadata = $metadata;
   }
 }
 
@@ -75,7 +78,8 @@ export function resultStore({ bucket, timeout = TIMEOUT, ...options }: ResultSto
     const signal = AbortSignal.timeout(timeout);
     objects ??= (await import('#mcp-task-server/s3')).objects(bucket, { ...REQUEST, ...options });
     return call(objects, signal).catch((error: AwsFailure) => {
-      throw new ResultStoreError(done, signal.aborted ? 'TimeoutError' : codeOf(error));
+      if (signal.aborted) throw new ResultStoreError(done, 'TimeoutError', {});
+      throw new ResultStoreError(done, codeOf(error), error.$metadata);
     });
   }
   return {

@@ -172,15 +172,20 @@ describe('a tool that waits, and whose role', () => {
   });
 });
 
+const invalid = Object.assign(new Error('invalid'), {
+  name: 'ValidationException',
+  $metadata: { httpStatusCode: 400 },
+});
+
 test('another write error reaches the tool: a step that is not kept would run twice', async () => {
   db.on(GetCommand).resolves({ Item: { status: 'working', round: 1 } });
-  db.on(UpdateCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
-  await expect(tool(event())).rejects.toMatchObject({ name: 'ThrottlingException' });
+  db.on(UpdateCommand).rejects(invalid);
+  await expect(tool(event())).rejects.toMatchObject({ name: 'ValidationException' });
   expect(steps).toEqual(['one']);
 });
 
 test('another read error reaches the tool: its steps must not run twice unnoticed', async () => {
-  db.on(QueryCommand).rejects(Object.assign(new Error('slow down'), { name: 'ThrottlingException' }));
-  await expect(tool(event(1))).rejects.toMatchObject({ name: 'ThrottlingException' });
+  db.on(QueryCommand).rejects(invalid);
+  await expect(tool(event(1))).rejects.toMatchObject({ name: 'ValidationException' });
   expect(steps).toEqual([]);
 });

@@ -36,6 +36,14 @@ describe('storeIfLarge', () => {
     await expect(storeIfLarge(json(carried + 1), task, refuse)).rejects.toThrow(ResultStoreError);
   });
 
+  test('a result that the workflow cannot carry is stored once S3 takes it again', async () => {
+    const { puts, storeOf } = recorder();
+    const slow = new ResultStoreError('stored', 'SlowDown', { httpStatusCode: 503 });
+    const put = vi.fn(storeOf('B').put).mockRejectedValueOnce(slow);
+    expect(await storeIfLarge(json(limits.result.carried + 1), task, () => ({ put }))).toHaveProperty('resultRef');
+    expect(puts).toHaveLength(1);
+  });
+
   test('two runs of one round on Express store theirs in two places, each with its own reference', async () => {
     const { puts, storeOf } = recorder();
     const [first, second] = [
