@@ -155,12 +155,14 @@ export const bugsOf = (engine: string): BugName[] =>
     return (bug.engine ?? 'standard') === engine || name === 'unconditional finish';
   });
 
-/** Copies the assembly to `folder`, and plants the bug there. Throws where the code that it changes is another one by now. */
-export function plant(name: BugName, assembly: string, folder: string): void {
-  const bug: Bug = bugs[name];
-  if (bug.file === undefined || bug.plant === undefined) throw new Error(`'${name}' is not in the assembly`);
+/** Copies the assembly to `folder`, and plants the bugs there. Throws where the code that one changes is another by now. */
+export function plant(names: readonly BugName[], assembly: string, folder: string): void {
   cpSync(assembly, folder, { recursive: true });
-  changeAssembly(folder, bug.file, bug.plant);
+  for (const name of names) {
+    const bug: Bug = bugs[name];
+    if (bug.file === undefined || bug.plant === undefined) throw new Error(`'${name}' is not in the assembly`);
+    changeAssembly(folder, bug.file, bug.plant);
+  }
 }
 
 /** The schedules of these seeds, with a bug. Copies the assembly to `folder` if the bug is in it. */
@@ -173,6 +175,6 @@ export function runWith(
 ) {
   const { operators }: Bug = bugs[name];
   if (operators !== undefined) return runSchedules(assembly, seeds, { ...more, bug: operators });
-  plant(name, assembly, folder);
+  plant([name], assembly, folder);
   return runSchedules(folder, seeds, more);
 }
