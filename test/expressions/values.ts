@@ -137,7 +137,7 @@ export const pools: readonly (readonly [reads: RegExp, values: readonly unknown[
     [
       {},
       { tries: 1 },
-      { tries: 200, crashes: 1, losses: 5 },
+      { tries: 2_500, crashes: 1, losses: 5 },
       { tries: 2, crashes: 2, losses: 6 },
       { tries: '1' },
       null,

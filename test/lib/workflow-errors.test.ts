@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { definition } from '../../lib/workflow/definition.ts';
 import { execution as input } from '../aws/row.ts';
 import { evaluate } from './expression.ts';
@@ -39,18 +39,60 @@ test('a call that perhaps ran is tried again only for a tool that may be repeate
   expect(await again(named('TooManyRequests'), [])).toBe(1);
 });
 
-test('a throttled tool is tried again until the longest deadline of a function, up to 20 s apart', async () => {
+describe('a throttled tool', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
   const errorOutput = { Error: named('TooManyRequests'), Cause: 'Rate Exceeded.' };
-  const failedAfter = (tries: number) => evaluate('retry/run-again.jsonata', { errorOutput, input: { tries } });
-  const most = 200;
-  expect([(await failedAfter(most - 1)).tries, (await failedAfter(most)).tries]).toEqual([most, undefined]);
-  const waits = (await Promise.all(Array.from({ length: 300 }, () => failedAfter(9)))).map(({ wait }) => wait);
-  const longest = Math.max(...waits);
-  // None is shorter than a second: a function that is throttled for long is not called all the time.
-  expect([Math.min(...waits), longest]).toEqual([1, 20]);
-  expect((most * longest) / 2).toBeGreaterThan(1.25 * 900);
-  // Nine events for each try, of 25,000 that an execution may have.
-  expect(most * 9).toBeLessThan(20_000);
+  const until = (deadlineAt: number, tries: number) =>
+    evaluate('retry/run-again.jsonata', { errorOutput, input: { tries } }, { Input: { ...input, deadlineAt } });
+  /** The pauses in seconds until a deadline, where each takes a part of the longest that it may. */
+  async function pauses(seconds: number, part: number): Promise<number[]> {
+    vi.spyOn(Math, 'random').mockReturnValue(part);
+    const deadlineAt = Date.now() + seconds * 1_000;
+    const waits: number[] = [];
+    while (Date.now() < deadlineAt) {
+      const { wait } = await until(deadlineAt, waits.length);
+      if (wait === undefined) break;
+      waits.push(wait);
+      vi.setSystemTime(Date.now() + wait * 1_000);
+    }
+    return waits;
+  }
+  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+  test.each([900, 12 * 3_600, 366 * 86_400])('is tried again until its deadline, in %i s', async (seconds) => {
+    const waits = await pauses(seconds, 0.5);
+    expect(sum(waits)).toBe(seconds);
+    // Nine events for each try, of 25,000 that an execution may have.
+    expect(waits.length * 9).toBeLessThan(20_000);
+  });
+
+  test('waits no longer than 20 s and a hundredth of the time that it has waited', async () => {
+    for (const seconds of [3_600, 7 * 86_400]) {
+      const waits = await pauses(seconds, 0.999);
+      expect(waits.filter((wait, at) => wait > 21 + sum(waits.slice(0, at)) / 100)).toEqual([]);
+    }
+  });
+
+  test('waits no longer than a tenth of what is left: once there is room, it needs time', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.99999);
+    const waits = [30_000, 3_000, 300, 150].map(async (left) => (await until(Date.now() + left * 1_000, 2_000)).wait);
+    expect(await Promise.all(waits)).toEqual([3_000, 300, 30, 20]);
+  });
+
+  test('is not called all the time: no pause is shorter than a second', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    for (const tries of [0, 9, 2_000]) expect((await until(Date.now() + 3_600_000, tries)).wait).toBe(1);
+  });
+
+  test('is not tried more often than the history of an execution holds', async () => {
+    const soon = Date.now() + 3_600_000;
+    expect([(await until(soon, 2_499)).tries, (await until(soon, 2_500)).tries]).toEqual([2_500, undefined]);
+  });
 });
 
 test.each([

@@ -85,7 +85,7 @@ export const ROWS: readonly Row[] = [
     fits: (facts) => works(facts) && facts.run?.status === 'RUNNING' && failuresOf(facts, THROTTLED).length > 0,
     why: (facts) => [
       `Lambda has refused to run its function ${times(failuresOf(facts, THROTTLED).length)}: no concurrency is free (${lastOf(facts, THROTTLED)}).`,
-      'The workflow tries again until the deadline, at most 20 s apart.',
+      'The workflow tries again until the deadline, at most 20 s apart, plus 1 % of the time that it has waited.',
     ],
     next: () => ['aws lambda get-account-settings --query AccountLimit', ...OPEN_END],
   },

@@ -176,7 +176,7 @@ export const runRows: readonly Row[] = [
   ...[0, 3, 5].map((retries) => ({
     title: `throttled, after ${retries} retries: surely not executed`,
     ...{ ...run('tool'), ...after(retries), error: THROTTLED },
-    expected: again(THROTTLED, { tries: retries + 1 }, Math.min(20, 2 ** retries)),
+    expected: again(THROTTLED, { tries: retries + 1 }, Math.min(21, 2 ** retries)),
   })),
   {
     title: 'throttled 7 s before the deadline: the wait is not past it',
@@ -194,8 +194,8 @@ export const runRows: readonly Row[] = [
     expected: again(`Lambda.${name}Exception`, { tries: 1 }, 1),
   })),
   {
-    title: 'throttled on every try',
-    ...{ ...run('tool'), ...after(200), error: THROTTLED },
+    title: 'throttled on every try that the history of an execution has room for',
+    ...{ ...run('tool'), ...after(2_500), error: THROTTLED },
     expected: ends(THROTTLED, BUSY),
   },
   {

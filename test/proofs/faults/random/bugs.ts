@@ -59,7 +59,7 @@ export const bugs = {
   'no second try': {
     kind: 'unexplained',
     file: isWorkflow,
-    plant: (text) => text.replaceAll('? 200 : 0;', '? 0 : 0;'),
+    plant: (text) => text.replaceAll('? 2500 : 0;', '? 0 : 0;'),
   },
   /** A run that may have happened is repeated, also if the tool may not be repeated. */
   'retry of every tool': {

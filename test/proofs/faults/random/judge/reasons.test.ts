@@ -112,8 +112,8 @@ test('an invocation fails with the error that struck it, and what may be repeate
   );
   const busy = failure('The tool is busy', 'Lambda.TooManyRequestsException');
   const throttled = strike({ fault: { error: 'TooManyRequestsException' } });
-  expect(isExplained(busy, around({ strikes: Array.from({ length: 200 }, () => throttled) }))).toBe(false);
-  expect(isExplained(busy, around({ strikes: Array.from({ length: 201 }, () => throttled) }))).toBe(true);
+  expect(isExplained(busy, around({ strikes: Array.from({ length: 2_500 }, () => throttled) }))).toBe(false);
+  expect(isExplained(busy, around({ strikes: Array.from({ length: 2_501 }, () => throttled) }))).toBe(true);
 });
 
 test('a deadline passes only when it has passed and a fault blocked the task', () => {

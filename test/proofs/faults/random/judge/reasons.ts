@@ -55,7 +55,7 @@ const INVOKE_TRIES = 7;
 const CRASHES = 3;
 const STORE_TRIES = 3;
 const THROTTLED = 'Lambda.TooManyRequestsException';
-const THROTTLED_TRIES = 201;
+const THROTTLED_TRIES = 2_501;
 
 /** What must have happened for a task to fail with this message. */
 const MESSAGES: Readonly<Record<string, Cause>> = {
