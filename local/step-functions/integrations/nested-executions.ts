@@ -3,6 +3,7 @@ import {
   DescribeExecutionCommand,
   type DescribeExecutionCommandOutput,
   type SFNClient,
+  SFNServiceException,
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
@@ -146,14 +147,19 @@ function described(
 
 const capitalized = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
+/** The classes of AWS's Java clients for errors that the model of the service does not name, by which the integrations call them. */
+const OTHER = { StepFunctions: 'AWSStepFunctionsException', Sfn: 'SfnException' };
+
 /** Names an error of the service like its integration does: the name always ends in Exception. */
-async function withErrorName<T>(prefix: string, answer: Promise<T>): Promise<T> {
+async function withErrorName<T>(prefix: keyof typeof OTHER, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     const answered = isObject(error) && isObject(error.$response);
     const name = (isObject(error) && stringOf(error.name)) || 'Error';
-    const exception = answered ? `${name.replace(/Exception$/, '')}Exception` : 'SdkClientException';
+    const isNamed = !(isObject(error) && error.constructor === SFNServiceException);
+    const named = isNamed ? `${name.replace(/Exception$/, '')}Exception` : OTHER[prefix];
+    const exception = answered ? named : 'SdkClientException';
     throw new StatesError(`${prefix}.${exception}`, error instanceof Error ? error.message : String(error));
   }
 }

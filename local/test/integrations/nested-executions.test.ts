@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Cloud, startCloud } from '../../cloud.ts';
 import { adminRole, clientConfig, writeAssembly } from '../fixture.ts';
 
@@ -203,6 +203,18 @@ describe('names', () => {
   ])('%s', async (machine, error) => {
     expect((await run(machine, 'l')).error).toBe(error);
   });
+});
+
+test.each([
+  ['ThrottlingException', 'StepFunctions.AWSStepFunctionsException', 'Sfn.SfnException'],
+  ['KmsThrottlingException', 'StepFunctions.KmsThrottlingException', 'Sfn.KmsThrottlingException'],
+])('%s is named as the model of the service has it, or not', async (error, ofStart, ofDescribe) => {
+  onTestFinished(() => cloud.faults.clear());
+  for (const operation of ['StartExecution', 'DescribeExecution']) {
+    cloud.faults.add({ service: 'states', operation, caller: 'TheRole', do: { error } });
+  }
+  expect((await run('Text', error)).error).toBe(ofStart);
+  expect((await run('Describes', error, runOf('Echo', 'a'))).error).toBe(ofDescribe);
 });
 
 describe('aws-sdk:sfn:describeExecution', () => {
