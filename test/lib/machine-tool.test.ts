@@ -174,6 +174,14 @@ describe('a start that was not heard', () => {
     expect(states).toEqual(['Run', 'Finish']);
   });
 
+  const NO_ROOM = ['ExecutionLimitExceeded', 'AWSStepFunctions', 'Throttling', 'KmsThrottling'];
+  test.each(NO_ROOM)('or finds no room (%sException) is repeated for a quarter of an hour', async (name) => {
+    const full = new StatesError(`StepFunctions.${name}Exception`, 'Rate exceeded');
+    const { asked, write } = await run([...Array(100).fill(full), { Status: 'SUCCEEDED', Output: '"done"' }], {});
+    expect(asked).toHaveLength(101);
+    expect(write).toMatchObject({ ':status': { S: 'completed' } });
+  });
+
   test('whose execution has ended meanwhile: its outcome is collected', async () => {
     const { asked, write, states } = await run([unheard, exists], {
       Status: 'SUCCEEDED',

@@ -99,12 +99,15 @@ export const machineRows: readonly Row[] = [
     ...{ ...run, error: 'StepFunctions.StateMachineDoesNotExistException' },
     expected: caught('StepFunctions.StateMachineDoesNotExistException', 2),
   },
-  ...['StepFunctions.ExecutionLimitExceededException', 'StepFunctions.AWSStepFunctionsException', UNHEARD].map(
-    (error) => ({ title: `${error}: started again`, ...{ ...run, error }, expected: again(error) }),
-  ),
+  ...[
+    ...['ExecutionLimitExceeded', 'Throttling', 'KmsThrottling', 'AWSStepFunctions'].map(
+      (name) => `StepFunctions.${name}Exception`,
+    ),
+    UNHEARD,
+  ].map((error) => ({ title: `${error}: started again`, ...{ ...run, error }, expected: again(error) })),
   {
     title: 'a start that is not heard on any try',
-    ...{ ...run, error: UNHEARD, retries: 6 },
+    ...{ ...run, error: UNHEARD, retries: 100 },
     expected: caught(UNHEARD, 2),
   },
   {
@@ -131,14 +134,14 @@ export const machineRows: readonly Row[] = [
       output: reason === 'States.Timeout' ? fails(reason, 'The tool ran out of its time') : fails(String(reason)),
     },
   })),
-  ...[0, 5].map((retries) => ({
+  ...[0, 99].map((retries) => ({
     title: `a poll that failed, after ${retries} retries`,
     ...{ ...collect, input: {}, error: LOST, retries },
     expected: again(LOST),
   })),
   {
     title: 'no poll succeeds',
-    ...{ ...collect, input: {}, error: LOST, retries: 6 },
+    ...{ ...collect, input: {}, error: LOST, retries: 100 },
     expected: caught(LOST, 1),
   },
   {

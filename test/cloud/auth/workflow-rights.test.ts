@@ -69,7 +69,8 @@ describe('with another function or state machine in the list of a workflow', () 
       assembly: swapped(own, other),
       recordCalls: true,
       schedules: false,
-      timeScale: 100,
+      // A start that is denied is tried again for a quarter of an hour.
+      timeScale: 1_000,
     });
     try {
       const ran = await runTask(`${cloud.url}/mcp`, tool);

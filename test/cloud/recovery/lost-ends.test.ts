@@ -111,6 +111,28 @@ describe("the end of a tool's state machine that its workflow never gets", () =>
   });
 });
 
+describe('no room in Step Functions', () => {
+  const full: FaultSpec = {
+    ...{ service: 'states', operation: 'StartExecution', times: 30, do: { error: 'ThrottlingException' } },
+    when: ({ caller }) => caller.startsWith('ServerMachine'),
+  };
+
+  test('to start the machine: the workflow starts it later (row 8)', async () => {
+    const starts = cloud().faults.add(full);
+    expect(await runTask(url(), 'echo', { n: 1 })).toMatchObject({ status: 'completed' });
+    expect(starts.hits).toBe(30);
+  });
+
+  test('to ask how the machine has ended, of which only that is known: asked again (row 8)', async () => {
+    cloud().faults.add({ ...full, at: 'after', times: 1, do: 'drop' });
+    const asked = cloud().faults.add({ ...full, operation: 'DescribeExecution' });
+    const taskId = await start('echo', { n: 1 });
+    expect(await poll(url(), taskId, ended)).toMatchObject({ status: 'completed' });
+    expect(asked.hits).toBe(30);
+    expect(workflowOf(taskId)?.states).toEqual(['Run', 'Collect', 'Finish']);
+  });
+});
+
 describe('the end of a workflow that the reconciler never gets', () => {
   test('its last write failed for good: the sweep writes the result of the machine (row 11)', async () => {
     const failing = cloud().faults.add(NO_FINISH);
