@@ -186,9 +186,9 @@ export const limits = {
     retry: { min: 1 * SECOND, max: 30 * SECOND, shareOfIdle: 0.15 },
     /** Tasks that one stream checks. A container remembers the large input of as many. */
     tasks: 50,
-    /** Bytes of the questions that one stream sends, or one question. The client comes back for the rest. */
+    /** Bytes of the questions that one stream sends, with their event ids, or one question. The client comes back for the rest. */
     bytes: 240 * KB,
-    /** Questions, and tasks, that the notes of a session hold. */
+    /** Questions, and tasks, that the notes of a session hold. Its stream asks no more than that: event ids name each question. */
     notes: 300,
   },
   /** MCP Events (docs/events.md). */

@@ -31,6 +31,8 @@ interface DueQuestion {
   readonly asking: string;
   readonly question: Question;
   readonly record: TaskRecord;
+  /** Among the open questions of its task. */
+  readonly index: number;
 }
 
 /** A task with its open questions. */
@@ -45,7 +47,7 @@ interface Asking {
   readonly asking: string;
   readonly record: TaskRecord;
   readonly message: object;
-  /** Of the message, as JSON. */
+  /** Of its event. The id repeats all marks before it. */
   readonly bytes: number;
 }
 
@@ -140,7 +142,7 @@ async function* sessionFrames(start: SessionCursor, call: SessionCall, server: S
   if (reads > 1) yield await priming();
 }
 
-/** @param sent bytes of the questions that this stream has sent */
+/** @param sent bytes of the events with questions that this stream has sent */
 async function readSession(
   before: SessionCursor,
   sent: number,
@@ -148,42 +150,55 @@ async function readSession(
   call: SessionCall,
   server: ServerContext,
 ): Promise<SessionRead> {
-  const { grace, tasks } = limits.sessionStream;
+  const { grace, tasks, notes: most } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
-  const askedHere = Object.keys(notes.asked).filter(
+  const asked = Object.keys(notes.asked).filter(
     (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
   );
-  const seen = before.seen.filter((mark) => askedHere.some((asking) => seenMark(asking) === mark));
-  // A poll that shows `input_required` leads to tasks/result (C-20): the held call has `grace` ms to ask first.
-  const waitedLongEnough = Object.entries(notes.waiting).flatMap(([taskId, at]) =>
-    server.now() >= at + grace ? [taskId] : [],
-  );
+  const received = new Set(before.seen);
   // Sent, but not received: the client came back with an older event id, or with none.
-  const missed = askedHere.filter((asking) => !seen.includes(seenMark(asking)));
-  const here = before.resumed ? missed : askedHere;
+  const missed = new Set(asked.filter((asking) => !received.has(seenMark(asking))));
+  // A poll that shows `input_required` leads to tasks/result (C-20): the held call has `grace` ms to ask first.
+  const waitedLongEnough = new Set(
+    Object.entries(notes.waiting).flatMap(([taskId, at]) => (server.now() >= at + grace ? [taskId] : [])),
+  );
+  const isFull = asked.length >= most;
+  const here = [...missed, ...(before.resumed && !isFull ? [] : asked)];
   // First those that this stream has not asked: a client that does not resume may have answered the others long ago.
   const taskIds = [...new Set([...waitedLongEnough, ...here.map(taskIdOf)])].slice(0, tasks);
   const tasksRead = await readTasks(taskIds, questionsOf, call, server);
 
   const asking = tasksRead.flatMap(({ record, questions }) =>
-    questions.map((question) => ({ asking: `${record.taskId} ${question.askedAs}`, question, record })),
+    questions.map((question, index) => ({ asking: `${record.taskId} ${question.askedAs}`, question, record, index })),
   );
+  const stillOpen = new Set(asking.map(({ asking: name }) => SESSION_STREAM_MARK + name));
+  const read = new Set(tasksRead.map(({ record }) => record.taskId));
+  // They make room for others.
+  const closed = new Set(asked.filter((name) => isFull && read.has(taskIdOf(name)) && !stillOpen.has(name)));
+  const askedHere = new Set(asked.filter((name) => !closed.has(name)));
+  const marks = new Set([...askedHere].map(seenMark));
+  const seen = before.seen.filter((mark) => marks.has(mark));
   const due = asking.filter(({ asking: name, record }) => {
-    if (missed.includes(SESSION_STREAM_MARK + name))
+    if (missed.has(SESSION_STREAM_MARK + name))
       return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
-    return waitedLongEnough.includes(record.taskId) && !askedBefore(notes, name, server);
+    return waitedLongEnough.has(record.taskId) && !askedBefore(notes, name, server);
   });
   const over = tasksRead
     .map(({ record }) => record)
-    .filter(({ taskId, status }) => waitedLongEnough.includes(taskId) || status !== 'input_required');
-  const fitting = await withinRoom(due, sent, call, server);
-  const later = new Set(due.slice(fitting.length).map(({ record }) => record.taskId));
+    .filter(({ taskId, status }) => waitedLongEnough.has(taskId) || status !== 'input_required');
+  // Those that find no room in the notes or on this stream come later. One task must not take all of it.
+  const inTurn = due.toSorted((a, b) => a.index - b.index);
+  let room = most - askedHere.size;
+  const noted = inTurn.filter(({ asking: name }) => askedHere.has(SESSION_STREAM_MARK + name) || room-- > 0);
+  const fitting = await withinRoom(noted, { ...before, seen }, sent, call, server);
+  const now = new Set(fitting.map(({ asking: name }) => name));
+  const later = new Set(due.flatMap(({ asking: name, record }) => (now.has(name) ? [] : record.taskId)));
   const heard = new Set(over.flatMap(({ taskId }) => (later.has(taskId) ? [] : taskId)));
-  const claimed = await claim(fitting, heard, notes, call, server);
+  const claimed = await claim(fitting, heard, closed, notes, call, server);
 
   const times = [...Object.values(notes.waiting), ...Object.values(notes.asked)];
   const activeAt = Object.keys(notes.waiting).length > 0 ? server.now() : Math.max(before.activeAt, ...times);
-  const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.includes(SESSION_STREAM_MARK + name));
+  const open = claimed.length > 0 || asking.some(({ asking: name }) => askedHere.has(SESSION_STREAM_MARK + name));
   const units = Math.ceil(JSON.stringify(notes).length / READ_UNIT) + taskIds.length;
   return { cursor: { ...before, seen, activeAt }, due: claimed, open, units };
 }
@@ -191,15 +206,17 @@ async function readSession(
 /** The first of these questions that one stream may send: the client comes back for the rest. At least one of each stream. */
 async function withinRoom(
   due: readonly DueQuestion[],
+  cursor: SessionCursor,
   sent: number,
   call: SessionCall,
   server: ServerContext,
 ): Promise<Asking[]> {
   const fitting: Asking[] = [];
+  const id = await sealCursor(call, cursor, streamName(), server);
   let all = sent;
   for (const { asking, question, record } of due) {
     const message = await questionMessage(question, record, true, call, server);
-    const bytes = Buffer.byteLength(JSON.stringify(message));
+    const bytes = Buffer.byteLength(messageFrame(message, id)) + MARK_LENGTH * (fitting.length + 1);
     if (all > 0 && all + bytes > limits.sessionStream.bytes) break;
     all += bytes;
     fitting.push({ asking, record, message, bytes });
@@ -219,10 +236,12 @@ function mayAskAgain(notes: SessionNotes, mark: string, server: ServerContext): 
  * that this stream may send. If they are lost on the way, they count as missed.
  *
  * @param over tasks that no longer wait for this stream to ask
+ * @param closed marks of questions that are no longer open
  */
 async function claim(
   due: readonly Asking[],
   over: ReadonlySet<string>,
+  closed: ReadonlySet<string>,
   notes: SessionNotes,
   call: SessionCall,
   server: ServerContext,
@@ -236,7 +255,8 @@ async function claim(
     const waiting = Object.entries(now.waiting).filter(([taskId]) => !over.has(taskId));
     if (claimed.length === 0 && waiting.length === Object.keys(now.waiting).length) return undefined;
     const marks = claimed.map(({ asking }) => [SESSION_STREAM_MARK + asking, server.now()] as const);
-    return { ...now, waiting: Object.fromEntries(waiting), asked: { ...now.asked, ...Object.fromEntries(marks) } };
+    const asked = [...Object.entries(now.asked).filter(([name]) => !closed.has(name)), ...marks];
+    return { ...now, waiting: Object.fromEntries(waiting), asked: Object.fromEntries(asked) };
   });
   return claimed;
 }

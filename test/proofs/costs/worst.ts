@@ -174,6 +174,31 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   const [, eventId] = /^id: (\S+)$/m.exec(text) ?? [];
   const back = { ...listener, headers: { ...listener.headers, 'last-event-id': eventId } };
   await add('GET with an event id, 2025-11-25', back, 1, 'GET');
+  // Many small questions: the event id of each repeats the marks of all before it.
+  const crowded = await legacySession(url);
+  const small = { method: 'elicitation/create', params: { message: '', ...FORM } };
+  const smalls = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`q${n}`, small]));
+  const many = JSON.stringify({ inputRequests: smalls });
+  const askMany = () => called('returns', { json: many }, crowded);
+  const askedMany = await some(limits.sessionStream.tasks, askMany);
+  for (const taskId of askedMany) await until(taskId, (status) => status === 'input_required', crowded);
+  await sleep(limits.sessionStream.grace);
+  let from: object = { ...crowded.headers, accept: 'text/event-stream' };
+  for (const row of ['GET', ...Array(3).fill('GET with an event id')]) {
+    const text = await add(
+      `${row}, 2025-11-25`,
+      { body: undefined, headers: { ...from } },
+      row === 'GET' ? HELD : 1,
+      'GET',
+    );
+    from = {
+      ...from,
+      'last-event-id': text
+        .match(/^id: \S+$/gm)
+        ?.at(-1)
+        ?.slice(4),
+    };
+  }
   const [, questionId] = /"id":"([^"]+)","method":"elicitation/.exec(text) ?? [];
   const answer = { jsonrpc: '2.0', id: questionId, result: { action: 'accept', content } };
   await add('answers to questions, 2025-11-25', { body: answer, headers: large.headers });

@@ -69,7 +69,8 @@ describe('the stream of a session', () => {
       for await (const frame of sessionStream(back, call, fake.server)) all.push(frame);
       const [, retries] = /^retry: (\d+)$/m.exec(all[0] ?? '') ?? [];
       const last = await openCursor(call, idsOf(all).at(-1) ?? '', fake.server);
-      return { asked: all.filter((frame) => frame.includes(form.method)).length, retry: Number(retries), last };
+      const asked = all.filter((frame) => frame.includes(form.method)).length;
+      return { frames: all, asked, retry: Number(retries), last };
     };
     Object.assign(call, { accepts: [form.method] });
     return { ...fake, frames, stream, asking, task, note, notes, read, begun, elapsed: () => now - begun };
@@ -220,6 +221,69 @@ describe('the stream of a session', () => {
       }
       expect(times).toEqual([1, 1, 2, 1, 0]);
       expect(new Set(seen)).toEqual(new Set([1, 2, 3, 4, 5].map(mark)));
+    });
+
+    describe('to 850 questions of 50 tasks,', () => {
+      const names = Array.from({ length: 17 }, (_, q) => `q${q}`);
+      const all = Array.from({ length: tasks }, (_, n) => names.map((name) => `${n} ${name}`)).flat();
+
+      async function crowded() {
+        const { task, note, read, server, begun } = setup();
+        const ask = (message: string) => ({ ...form, params: { ...form.params, message } });
+        for (let n = 0; n < tasks; n++) {
+          const inputRequests = Object.fromEntries(names.map((name) => [name, ask(`${n} ${name}`)]));
+          await task(n, { asked: JSON.stringify({ inputRequests }) });
+        }
+        const waiting = Array.from({ length: tasks }, (_, n) => [idOf(n), begun - 60_000]);
+        await note({ waiting: Object.fromEntries(waiting) });
+        let seen: readonly string[] = [];
+        /** Comes back once, for the questions as `<task> <name>`. */
+        const back = async (from = seen): Promise<string[]> => {
+          const { frames, last } = await read({ seen: from });
+          seen = last?.seen ?? [];
+          // The row of docs/limits.md, and what it says of event ids.
+          expect(Buffer.byteLength(frames.join(''))).toBeLessThanOrEqual(250_000);
+          expect(Math.max(...idsOf(frames).map((id) => id.length))).toBeLessThanOrEqual(2_500);
+          return frames.flatMap((frame) => /"message":"([^"]+)"/.exec(frame)?.[1] ?? []);
+        };
+        const answers: Record<string, string>[] = Array.from({ length: tasks }, () => ({}));
+        const answer = async (questions: readonly string[]) => {
+          for (const [n = '', name] of questions.map((one) => one.split(' '))) {
+            const inputResponses = Object.assign(answers[Number(n)] ?? {}, { [`r1.${name}`]: '{}' });
+            const key = { owner: 'ann', taskId: idOf(Number(n)) };
+            await server.store.apply(key, { from: ['input_required'], set: { inputResponses: { ...inputResponses } } });
+          }
+        };
+        return { back, answer };
+      }
+
+      test('asks each that arrives once, as others are answered, with short event ids (B-09, B-11)', async () => {
+        const { back, answer } = await crowded();
+        const lost = await back();
+        const asked = await back([]);
+        expect(asked).toEqual(lost);
+        await answer(asked);
+        for (let times = 0; times < 9 && asked.length < all.length; times++) {
+          const now = await back();
+          asked.push(...now);
+          await answer(now);
+        }
+        expect(asked.toSorted()).toEqual(all.toSorted());
+        expect(await back()).toEqual([]);
+      });
+
+      test('has 300 open at once, of each task as many, and the rest after answers (B-09)', async () => {
+        const { back, answer } = await crowded();
+        const asked: string[] = [];
+        for (let times = 0; times < 5; times++) asked.push(...(await back()));
+        expect(asked).toHaveLength(limits.sessionStream.notes);
+        expect(new Set(asked.map((one) => one.split(' ')[0])).size).toBe(tasks);
+        await answer(asked.slice(0, 10));
+        const more = await back();
+        expect(more).toHaveLength(10);
+        expect(new Set([...asked, ...more]).size).toBe(310);
+        expect(await back()).toEqual([]);
+      });
     });
   });
 });
