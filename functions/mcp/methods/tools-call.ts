@@ -7,6 +7,7 @@ import { checkParamHeaders } from '../http/param-headers.ts';
 import { isRepeatable, type Validator } from '../manifest.ts';
 import { argumentsOf, canonicalJson, idempotencyKeyOf, inputResponsesOf } from '../protocol/call-params.ts';
 import { TASKS_CAPABILITY } from '../protocol/capabilities.ts';
+import { countLarge } from '../read/read.ts';
 import { askDirectly, checkDeclared, isModernCall, openState } from '../stream/input-required.ts';
 import { errorResult } from '../wire/tool-result.ts';
 import { createRefusedTask, createTask, type FirstAnswers, startTask } from './create-task.ts';
@@ -59,6 +60,7 @@ async function callOrContinue(
   if (state?.taskId !== undefined) {
     const answers = inputResponsesOf(call);
     const record = await answerTask(call.principal, state.taskId, answers, 'leave', server, { polled: true });
+    await countLarge(call.principal, record, server);
     return deliver(call, record, 'call', server);
   }
   const first = entry.askFirst === undefined ? undefined : firstAnswers(call, entry.askFirst);
