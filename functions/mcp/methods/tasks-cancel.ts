@@ -72,11 +72,14 @@ export async function cancelRequest(
   if (newest !== undefined) await cancelTask(principal, newest.taskId, server, 'unheard');
 }
 
-/** After the inline window the call has its answer, which names the task. */
+/**
+ * After the inline window, which begins again with each answer, the call has its answer, which names the task. A record with enough events
+ * does not say when the last answer came: if that began its round, at its last change or, before a signal or a wait, earlier.
+ */
 function waits(record: TaskRecord, server: ServerContext): boolean {
-  const { status, createdAt, events } = shown(record);
-  const resumedAt = events.findLast(({ what }) => what === 'answered')?.at ?? createdAt;
-  return (
-    status === 'input_required' || (status === 'working' && server.now() < resumedAt + server.manifest.inlineWindow)
-  );
+  const { status, createdAt, updatedAt, round, reportsFrom, events } = shown(record);
+  const isUnknown = events.length >= limits.events.others && round > 1 && reportsFrom === undefined;
+  const answeredAt = isUnknown ? updatedAt : events.findLast(({ what }) => what === 'answered')?.at;
+  const until = (answeredAt ?? createdAt) + server.manifest.inlineWindow;
+  return status === 'input_required' || (status === 'working' && server.now() < until);
 }

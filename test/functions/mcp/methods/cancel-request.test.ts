@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { legacyServer, sure } from '../support/legacy-server.ts';
+import { limits } from '../../../../functions/tasks/limits.ts';
+import { ALL_KINDS } from '../support/fake-server.ts';
+import { legacyServer, sure, YES } from '../support/legacy-server.ts';
 
 const cancelled = (requestId?: unknown) => ({
   jsonrpc: '2.0',
@@ -105,6 +107,52 @@ describe('notifications/cancelled', () => {
     expect(here.records.all()).toMatchObject([{ status: 'cancelled' }]);
     const { status, messages } = await client.resume(asking.lastId);
     expect([status, messages]).toEqual([200, []]);
+  });
+
+  describe('of a record that has no room for another event', () => {
+    const events = [
+      { at: 0, what: 'created' } as const,
+      ...Array.from({ length: limits.events.others - 1 }, (_, n) => ({ at: n, what: 'asked' }) as const),
+    ];
+    const asks = {
+      status: 'input_required',
+      asked: JSON.stringify({ inputRequests: sure }),
+      accepts: ALL_KINDS,
+    } as const;
+
+    test('stops the call after an answer that took longer than its window (B-15)', async () => {
+      const here = legacyServer();
+      const client = await here.session();
+      here.at(1 * SECOND, () =>
+        here.change(here.records.ids()[0] ?? '', { ...asks, round: 10, events, arguments: '{}' }),
+      );
+      const { messages } = await client.request('tools/call', plain, ({ id, method }) => {
+        if (method === undefined) return;
+        here.at(here.elapsed() + 30 * SECOND, () => client.respond(id, YES));
+        here.at(here.elapsed() + 32 * SECOND, () => client.post(cancelled('q1')));
+      });
+      expect(messages).toMatchObject([{ method: 'elicitation/create' }]);
+      expect(here.records.all()).toMatchObject([{ status: 'cancelled', round: 11 }]);
+    });
+
+    test('ignores a round that began after a wait: the call has its answer (B-15)', async () => {
+      const here = legacyServer();
+      const client = await here.session();
+      await client.request('tools/call', plain);
+      const resumed = { round: 11, reportsFrom: 10, updatedAt: here.now(), events };
+      here.change(here.records.ids()[0] ?? '', resumed);
+      await client.post(cancelled('q1'));
+      expect(here.records.all()).toMatchObject([{ status: 'working' }]);
+    });
+
+    test('ignores a signal to the first round: the call has its answer (B-15)', async () => {
+      const here = legacyServer();
+      const client = await here.session();
+      await client.request('tools/call', plain);
+      here.change(here.records.ids()[0] ?? '', { updatedAt: here.now(), events });
+      await client.post(cancelled('q1'));
+      expect(here.records.all()).toMatchObject([{ status: 'working' }]);
+    });
   });
 
   test('cancels no task: not one that a call has created, nor the wait for its result (B-15)', async () => {
