@@ -48,21 +48,24 @@ function startedAfter({ createdAt, events }: Snapshot): number | undefined {
 }
 
 /** How long the task waited for answers: from each question to the last answer, or to the end. */
-function waitedFor({ events, updatedAt }: Snapshot): number {
+function waitedFor({ events, updatedAt, round }: Snapshot): number {
   let waited = 0;
   let asked: number | undefined;
+  let askedIn = 0;
   let answered: number | undefined;
   const close = (until: number | undefined) => {
     if (asked !== undefined) waited += Math.max(0, (until ?? updatedAt) - asked);
     asked = undefined;
     answered = undefined;
   };
-  for (const { what, at } of events) {
+  for (const { what, at, round: of = 1 } of events) {
     if (what === 'asked') {
       close(answered);
       asked = at;
+      askedIn = of;
     } else if (what === 'answered') answered = at;
   }
-  close(answered);
+  // Its answer may have left no event.
+  if (answered !== undefined || askedIn === round) close(answered);
   return waited;
 }

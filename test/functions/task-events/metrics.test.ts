@@ -17,6 +17,15 @@ test('the waits for answers add up, each from a question to the last answer to i
   expect(await measured(what('answered', 5))).not.toHaveProperty('TimeWaitingForInput');
 });
 
+test('work after a question whose answer left no event is no wait', async () => {
+  const asked = { at: T0 + 1_000, what: 'asked', round: 10 } as const;
+  const ended = (round: number) =>
+    ({ ...fresh, status: 'completed', round, updatedAt: T0 + 20_000, events: [asked] }) as const;
+  const lines = async (round: number) => (await published([[{ ...fresh, round }, ended(round)]])).metrics[0];
+  expect(await lines(11)).not.toHaveProperty('TimeWaitingForInput');
+  expect(await lines(10)).toMatchObject({ TimeWaitingForInput: 19_000 });
+});
+
 test('the time to the start is not known from a later round', async () => {
   const started = { at: T0 + 9_000, what: 'asked', startedAt: T0 + 8_000 } as const;
   expect(await measured({ ...started, round: 2 })).not.toHaveProperty('TimeToStart');
