@@ -24,6 +24,8 @@ const ALL_TRIES = 7;
 let spent = 0;
 /** Milliseconds by the clock of the checks of this turn that timed out. */
 let waited = 0;
+/** Whether a check that took too long is logged in this turn: a list may have 50 of them. */
+let isLogged = false;
 
 /**
  * A validator with a time limit: with some values a `pattern` or a `uniqueItems` takes hours. A value that takes too
@@ -40,12 +42,7 @@ export function bounded(validate: Validator, what: string): Validator {
       const before = processorTime();
       const tried = tryOnce(() => validate(value), Math.ceil(timeout));
       const used = processorTime() - before;
-      if (spent === 0) {
-        setImmediate(() => {
-          spent = 0;
-          waited = 0;
-        });
-      }
+      if (spent === 0) setImmediate(nextTurn);
       spent += used;
       if (tried !== 'timeout') {
         check.errors = validate.errors ?? null;
@@ -56,11 +53,18 @@ export function bounded(validate: Validator, what: string): Validator {
       // Of many that time out, only the first ones are repeated.
       if (left === 1 || used >= most * ENOUGH || spent >= limits.check.together || timeout < 1) break;
     }
-    logEvent('schema_too_slow', { what, ms: Math.round(most) });
+    if (!isLogged) logEvent('schema_too_slow', { what, ms: Math.round(most) });
+    isLogged = true;
     check.errors = TIMED_OUT;
     return false;
   };
   return check;
+}
+
+function nextTurn(): void {
+  spent = 0;
+  waited = 0;
+  isLogged = false;
 }
 
 /** @param timeout in milliseconds by the clock */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { createHandler } from '../../../functions/mcp/index.ts';
 import { isRepeatable, type ToolEntry } from '../../../functions/mcp/manifest.ts';
@@ -41,13 +42,17 @@ test.each<[string, () => unknown, string]>([
   expect(wire).toThrow(problem);
 });
 
-test('a check that takes too long is logged by its tool and by what was checked', () => {
+test('a check that takes too long is logged by its tool and by what was checked', async () => {
+  // Each in another turn of the event loop: a turn logs one.
+  await setImmediate();
   const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
   const endless = () => {
     for (;;);
   };
   const tool = wired({ ...direct, outputSchema: {} }, [endless], [endless]).get('direct');
-  expect([tool?.validate({}), tool?.validateOutput?.({})]).toEqual([false, false]);
+  expect(tool?.validate({})).toBe(false);
+  await setImmediate();
+  expect(tool?.validateOutput?.({})).toBe(false);
   const what = logged.mock.calls.map(([line]) => JSON.parse(line).what);
   logged.mockRestore();
   expect(what).toEqual(['arguments of direct', 'a result of direct']);
