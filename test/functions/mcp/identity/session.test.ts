@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { mintSession, senderOf } from '../../../../functions/mcp/identity/session.ts';
 import type { Principal } from '../../../../functions/tasks/ids.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
-import { fakeServer } from '../support/fake-server.ts';
+import { ALL_KINDS, fakeServer } from '../support/fake-server.ts';
 
 const anonymous: Principal = { kind: 'anonymous' };
 const verified: Principal = { kind: 'verified', key: 'owner#a' };
@@ -23,6 +23,11 @@ test.each<[string, Principal]>([
   expect(await opened(principal, id)).toMatchObject({ version: '2025-11-25' });
   clock.now += 1_000;
   await expect(opened(principal, id)).rejects.toMatchObject({ message: expect.stringContaining('Session not found') });
+});
+
+test('a session id stays below 300 bytes, whatever its client can be asked (docs/limits.md)', async () => {
+  clock.now = 1_700_000_000_000;
+  expect((await mintSession(server, verified, '2025-11-25', ALL_KINDS)).length).toBeLessThan(300);
 });
 
 test('a session keeps what was agreed on, and opens for its caller alone (B-04, G-14)', async () => {
