@@ -17,8 +17,11 @@ const ENOUGH = 0.7;
 const TRIES = 3;
 /** The errors of a value whose check took too long: another check may end in time. */
 export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: make texts and lists shorter' }];
-/** Timeouts of all repeated checks of one turn together, by the clock: this many times `limits.check.together`. */
-const ALL_TRIES = 7;
+/**
+ * Timeouts of the checks of one turn that time out, together and by the clock: this many times `limits.check.together`. Enough for 0.29
+ * of a processor, and less than 2 s of one that has become free meanwhile.
+ */
+const ALL_TRIES = 4.5;
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
