@@ -22,6 +22,8 @@ export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: 
  * of a processor, and less than 2 s of one that has become free meanwhile.
  */
 const ALL_TRIES = 4.5;
+/** Beyond that, a repeated check has this many times `limits.check.least`: a function of 512 MB pauses for 14 of each 20 ms. */
+const LONGER = 4;
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
@@ -51,10 +53,10 @@ export function bounded(validate: Validator, what: string): Validator {
         check.errors = validate.errors ?? null;
         return tried;
       }
+      if (left === 1 || used >= most * ENOUGH) break;
       waited += timeout;
-      timeout = Math.min((most * timeout) / used, limits.check.together * ALL_TRIES - waited);
-      // Of many that time out, only the first ones are repeated.
-      if (left === 1 || used >= most * ENOUGH || spent >= limits.check.together || timeout < 1) break;
+      const room = Math.max(limits.check.together * ALL_TRIES - waited, limits.check.least * LONGER);
+      timeout = Math.min((most * timeout) / used, room);
     }
     if (!isLogged) logEvent('schema_too_slow', { what, ms: Math.round(most) });
     isLogged = true;

@@ -104,7 +104,7 @@ export const limits = {
    * after the others took all of it. So a list of 50 results or a stream of 100 blocks the endpoint for at most 2
    * seconds.
    */
-  check: { together: 0.5 * SECOND, least: 5 },
+  check: { together: 0.5 * SECOND, least: 10 },
   /**
    * A result as JSON text, in bytes. `inline`: what a record holds, so that it stays under 4 KB, which costs one read
    * unit; more lies in S3. `stored`: what a tool with `defineTool` may put there, less than the 6 MiB that a function

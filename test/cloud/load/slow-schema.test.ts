@@ -20,7 +20,7 @@ test.each([
   const result = await call(name, args);
   expect(result).toMatchObject({ isError: true });
   expect(result.content[0].text).toContain(`Invalid arguments for tool ${name}: arguments take too long to check`);
-  expect(said.join()).toContain(`"event":"schema_too_slow","what":"arguments of ${name}","ms":900`);
+  expect(said.join()).toContain(`"event":"schema_too_slow","what":"arguments of ${name}","ms":500`);
 });
 
 test('16 of them at once, one per worker, do not keep another call from its answer', async () => {

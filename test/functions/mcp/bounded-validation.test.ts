@@ -124,10 +124,24 @@ function timeoutsAt(share: number): number[] {
 test.each([
   { memory: 'as on this machine', share: 1, timeouts: [500] },
   { memory: '512 MB', share: 0.29, timeouts: [500, 1_725] },
-  { memory: '256 MB', share: 0.145, timeouts: [500, 1_750] },
-])('$memory: a check gets up to 0.5 s of the processor, within 2.25 s', ({ share, timeouts }) => {
+  { memory: '256 MB', share: 0.145, timeouts: [500, 1_750, 40] },
+])('$memory: a check gets up to 0.5 s of the processor, within 2.3 s', ({ share, timeouts }) => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   expect(timeoutsAt(share)).toEqual(timeouts);
+});
+
+test('after a slow check in the same turn, a pause of the processor makes no other value invalid', () => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const clock = vi.spyOn(process, 'threadCpuUsage');
+  // A slow check takes all of the time.
+  expect(bounded(hostile, 'x')(text)).toBe(false);
+  clock.mockReturnValue({ user: 0, system: 0 });
+  let calls = 0;
+  const paused: Validator = () => {
+    calls += 1;
+    return calls > 1 || hostile(text);
+  };
+  expect([bounded(paused, 'x')({}), calls]).toEqual([true, 2]);
 });
 
 test('a machine that never gives the processor ends the check all the same', () => {

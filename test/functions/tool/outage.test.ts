@@ -2,8 +2,10 @@ import { DynamoDBDocumentClient, GetCommand, QueryCommand, UpdateCommand } from 
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ToolEvent } from '../../../functions/tasks/tool-contract.ts';
-import { defineTool } from '../../../functions/tool/index.ts';
 
+// Other files of this process have taken the place of some modules.
+vi.resetModules();
+const { defineTool } = await import('../../../functions/tool/index.ts');
 const db = mockClient(DynamoDBDocumentClient);
 vi.stubEnv('AWS_REGION', 'eu-west-1');
 afterAll(() => {
@@ -24,7 +26,7 @@ const tool = defineTool({ description: 'd', inputSchema: { type: 'object' } }, a
 const event = (attempt = 0): ToolEvent => ({
   ...{ name: 't', arguments: {}, accepts: [], inputResponses: {}, requestState: null },
   task: {
-    ...{ taskId: 't', owner: 'o', table: 'T', results: 'B', round: 1, envelope: 1, attempt },
+    ...{ taskId: 't', owner: 'o', table: 'outage', results: 'B', round: 1, envelope: 1, attempt },
     deadline: Date.now() + 60_000,
   },
 });

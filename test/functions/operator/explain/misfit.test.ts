@@ -1,10 +1,13 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OperatorContext, ToolFacts } from '../../../../functions/operator/context.ts';
 import { misfitOf } from '../../../../functions/operator/explain/misfit.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { MACHINES } from '../../../support/engine/executions.ts';
 
+// In a turn of the event loop that has checked nothing yet.
+beforeEach(() => setImmediate());
 afterEach(() => void vi.restoreAllMocks());
 
 const task = { tool: 'slug', ttl: 60_000, timeout: 60_000, accepts: [], legacy: false, outputSchemaId: 's' };
