@@ -25,6 +25,14 @@ export async function measureSteps({ cloud, token }: UnitsSetup, counts: readonl
   return rows;
 }
 
+const MOST: Units = {
+  read: Number.POSITIVE_INFINITY,
+  write: Number.POSITIVE_INFINITY,
+  index: Number.POSITIVE_INFINITY,
+};
+const total = ({ read, write, index }: Units): number => read + write + index;
+const lower = (a: Units, b: Units): Units => (total(a) < total(b) ? a : b);
+
 async function succeeded(cloud: UnitsSetup['cloud'], taskId: string): Promise<void> {
   const ended = () => cloud.stepFunctions.executions().find(({ name }) => name === `${taskId}-r1`)?.status;
   while (ended() !== 'SUCCEEDED') await sleep(50);
@@ -94,15 +102,19 @@ export async function measureUnits(setup: UnitsSetup, openTasks: number): Promis
   const legacy = await ann.session();
   await ann.finished({});
 
-  // One task from its call to its end, without polls.
-  const mark = cloud.calls.mark();
-  const simple = await ann.call('echo');
-  const created = unitsSince(cloud, mark, 'endpoint');
-  await succeeded(cloud, simple);
-  const end = unitsSince(cloud, mark, 'others');
-  add('tools/call, a new task', 'few open tasks', created);
-  add('its run: what the workflow writes', 'small result', end);
-  add('a simple task altogether, without polls', 'few open tasks', unitsSince(cloud, mark, 'all'));
+  // One task from its call to its end, without polls. On a busy machine the AWS SDK may repeat a call that took too long.
+  const simple = { created: MOST, end: MOST, all: MOST };
+  for (let times = 0; times < 3; times++) {
+    const mark = cloud.calls.mark();
+    const taskId = await ann.call('echo');
+    simple.created = lower(simple.created, unitsSince(cloud, mark, 'endpoint'));
+    await succeeded(cloud, taskId);
+    simple.end = lower(simple.end, unitsSince(cloud, mark, 'others'));
+    simple.all = lower(simple.all, unitsSince(cloud, mark, 'all'));
+  }
+  add('tools/call, a new task', 'few open tasks', simple.created);
+  add('its run: what the workflow writes', 'small result', simple.end);
+  add('a simple task altogether, without polls', 'few open tasks', simple.all);
 
   const key = { [KEY]: 'one' };
   const repeat = () => ann.request('tools/call', { name: 'echo', arguments: {}, _meta: key });
