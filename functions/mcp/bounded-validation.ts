@@ -23,7 +23,7 @@ export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: 
  */
 const ALL_TRIES = 4.5;
 /** Beyond that, a repeated check has this many times `limits.check.least`: a function of 512 MB pauses for 14 of each 20 ms. */
-const LONGER = 4;
+const LONGER = 10;
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;

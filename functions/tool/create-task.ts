@@ -108,6 +108,8 @@ export function createTask(
     checkOpen();
     let from: number | undefined;
     const timed = async () => {
+      // The entry of a step with `atMostOnce` may have waited for DynamoDB.
+      checkAlive();
       from ??= clock.now();
       names.giveBack(ending.step());
       const made = await work();

@@ -11,6 +11,7 @@ import { held, pauseFor } from './held.ts';
 import { streamName } from './held-call.ts';
 import { type Question, questionMessage, questionsFor, shortHash } from './questions.ts';
 import { askedBefore, changeNotes, recently, SESSION_STREAM_MARK, type SessionCall } from './session-questions.ts';
+import { tasksToRead } from './tasks-to-read.ts';
 
 /**
  * The stream that a 2025-11-25 session opens by GET (B-09, B-10). It carries the questions of tasks that the client
@@ -150,7 +151,7 @@ async function readSession(
   call: SessionCall,
   server: ServerContext,
 ): Promise<SessionRead> {
-  const { grace, tasks, notes: most } = limits.sessionStream;
+  const { grace, notes: most } = limits.sessionStream;
   const notes = await server.store.session(sessionPartition(call.session));
   const asked = Object.keys(notes.asked).filter(
     (asking) => asking.startsWith(SESSION_STREAM_MARK) && recently(notes, asking, server),
@@ -164,21 +165,20 @@ async function readSession(
   );
   const isFull = asked.length >= most;
   const here = [...missed, ...(before.resumed && !isFull ? [] : asked)];
-  // First those that this stream has not asked: a client that does not resume may have answered the others long ago.
-  const taskIds = [...new Set([...waitedLongEnough, ...here.map(taskIdOf)])].slice(0, tasks);
+  const taskIds = tasksToRead([...waitedLongEnough], here.map(taskIdOf), isFull, server.now());
   const tasksRead = await readTasks(taskIds, questionsOf, call, server);
 
   const asking = tasksRead.flatMap(({ record, questions }) =>
     questions.map((question, index) => ({ asking: `${record.taskId} ${question.askedAs}`, question, record, index })),
   );
   const stillOpen = new Set(asking.map(({ asking: name }) => SESSION_STREAM_MARK + name));
-  const read = new Set(tasksRead.map(({ record }) => record.taskId));
-  // They make room for others.
-  const closed = new Set(asked.filter((name) => isFull && read.has(taskIdOf(name)) && !stillOpen.has(name)));
+  const isRead = (taskId: string) => tasksRead.some(({ record }) => record.taskId === taskId);
+  const closed = new Set(asked.filter((name) => isFull && isRead(taskIdOf(name)) && !stillOpen.has(name)));
   const askedHere = new Set(asked.filter((name) => !closed.has(name)));
   const marks = new Set([...askedHere].map(seenMark));
   const seen = before.seen.filter((mark) => marks.has(mark));
-  const due = asking.filter(({ asking: name, record }) => {
+  const inTurn = asking.toSorted((a, b) => a.index - b.index);
+  const due = inTurn.filter(({ asking: name, record }) => {
     if (missed.has(SESSION_STREAM_MARK + name))
       return before.resumed || mayAskAgain(notes, SESSION_STREAM_MARK + name, server);
     return waitedLongEnough.has(record.taskId) && !askedBefore(notes, name, server);
@@ -187,10 +187,9 @@ async function readSession(
     .map(({ record }) => record)
     .filter(({ taskId, status }) => waitedLongEnough.has(taskId) || status !== 'input_required');
   // Those that find no room in the notes or on this stream come later. One task must not take all of it.
-  const inTurn = due.toSorted((a, b) => a.index - b.index);
   let room = most - askedHere.size;
-  const noted = inTurn.filter(({ asking: name }) => askedHere.has(SESSION_STREAM_MARK + name) || room-- > 0);
-  const fitting = await withinRoom(noted, { ...before, seen }, sent, call, server);
+  const hasRoom = ({ asking: name }: DueQuestion) => askedHere.has(SESSION_STREAM_MARK + name) || room-- > 0;
+  const fitting = await withinRoom(due.filter(hasRoom), { ...before, seen }, sent, call, server);
   const now = new Set(fitting.map(({ asking: name }) => name));
   const later = new Set(due.flatMap(({ asking: name, record }) => (now.has(name) ? [] : record.taskId)));
   const heard = new Set(over.flatMap(({ taskId }) => (later.has(taskId) ? [] : taskId)));

@@ -82,8 +82,13 @@ export interface AwsFailure extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string; readonly attempts?: number };
 }
 
-/** Errors of DynamoDB that pass, though their HTTP status is 400 (its guide, "Error handling with DynamoDB"). */
-const PASSING = ['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'];
+/** Errors of DynamoDB and S3 that pass, though their HTTP status is 400 ("Error handling with DynamoDB", "Error responses" of S3). */
+const PASSING = [
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestTimeout',
+  'ThrottlingException',
+];
 
 /** Whether a call of AWS failed by an outage or a throttle, so that the same call may go through a moment later. */
 export function isPassing(error: unknown): boolean {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing } from './client.ts';
 
-/** The pauses between the tries of a call, in milliseconds: about a minute in all. */
+const LONGEST = 60_000;
+/** The pauses between the tries of a call, in milliseconds. A try may take seconds, too. */
 const PAUSES = [500, 1_000, 2_000, 4_000, ...Array<number>(12).fill(5_000)];
 
 /**
@@ -10,11 +11,12 @@ const PAUSES = [500, 1_000, 2_000, 4_000, ...Array<number>(12).fill(5_000)];
  * Rejects with the last error.
  */
 export async function patiently<T>(call: () => Promise<T>, wait: (ms: number) => Promise<unknown> = sleep): Promise<T> {
+  const until = performance.now() + LONGEST;
   for (const pause of PAUSES) {
     try {
       return await call();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isPassing(error) || performance.now() > until) throw error;
     }
     // Of many that are refused at the same time not all come back at the same time.
     await wait(pause * (0.5 + Math.random() / 2));

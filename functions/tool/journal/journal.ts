@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../tasks/limits.ts';
 import type { Entry, EntryId, EntryKind, StoredJournal } from '../../tasks/table/journal-items.ts';
 import type { TaskContext, ToolEvent } from '../../tasks/tool-contract.ts';
@@ -274,8 +275,8 @@ export function openJournal(
      * one repeats what that has done.
      */
     async amountOf(amount: Amount): Promise<Amount | undefined> {
-      // The work goes on if this fails, as it does without a report that could not be written.
-      readForReports ??= read().catch(() => {});
+      // The work goes on if this fails or takes seconds, as it does without a report that could not be written.
+      readForReports ??= Promise.race([read().catch(() => {}), sleep(4_000, undefined, { ref: false })]);
       await readForReports;
       if (reported === undefined) return amount;
       if (amount.progress === undefined) return reported;

@@ -16,6 +16,7 @@ test.each([
   failure('ProvisionedThroughputExceededException', 400),
   failure('InternalServerError', 500),
   failure('TimeoutError'),
+  failure('RequestTimeout', 400),
   new ResultStoreError('stored', 'SlowDown', { httpStatusCode: 503 }),
   new ResultStoreError('stored', 'TimeoutError', {}),
 ])('after $name the call is made again', async (error) => {
@@ -33,6 +34,19 @@ test.each([
   const call = vi.fn().mockRejectedValue(error);
   await expect(patiently(call, wait)).rejects.toBe(error);
   expect(call).toHaveBeenCalledTimes(1);
+});
+
+test('calls that take long themselves end it after a minute, too', async () => {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  const error = new ResultStoreError('stored', 'TimeoutError', {});
+  const call = vi.fn().mockImplementation(async () => {
+    now += 15_000;
+    throw error;
+  });
+  await expect(patiently(call, wait)).rejects.toBe(error);
+  vi.restoreAllMocks();
+  expect(call).toHaveBeenCalledTimes(5);
 });
 
 test('an outage of more than a minute ends it, with the last error', async () => {
