@@ -92,9 +92,9 @@ const PASSING = [
 
 /** Whether a call of AWS failed by an outage or a throttle, so that the same call may go through a moment later. */
 export function isPassing(error: unknown): boolean {
-  const { name, $metadata } = error as Partial<AwsFailure>;
+  const { name = '', code = name, $metadata } = error as Partial<AwsFailure>;
   // A call that got no answer has no status. An error that is not of a call has no metadata.
-  return $metadata !== undefined && (($metadata.httpStatusCode ?? 500) >= 500 || PASSING.includes(name ?? ''));
+  return $metadata !== undefined && (($metadata.httpStatusCode ?? 500) >= 500 || PASSING.includes(code));
 }
 
 type Middleware = <Args, Answer>(

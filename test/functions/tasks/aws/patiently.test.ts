@@ -19,6 +19,9 @@ test.each([
   failure('RequestTimeout', 400),
   new ResultStoreError('stored', 'SlowDown', { httpStatusCode: 503 }),
   new ResultStoreError('stored', 'TimeoutError', {}),
+  // Of S3 itself, and of KMS behind it.
+  new ResultStoreError('stored', 'RequestTimeout', { httpStatusCode: 400 }),
+  new ResultStoreError('stored', 'ThrottlingException', { httpStatusCode: 400 }),
 ])('after $name the call is made again', async (error) => {
   const call = vi.fn().mockRejectedValueOnce(error).mockRejectedValueOnce(error).mockResolvedValue('done');
   expect(await patiently(call, wait)).toBe('done');
