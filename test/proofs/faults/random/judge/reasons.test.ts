@@ -116,6 +116,13 @@ test('an invocation fails with the error that struck it, and what may be repeate
   expect(isExplained(busy, around({ strikes: Array.from({ length: 2_501 }, () => throttled) }))).toBe(true);
 });
 
+test('a result is not stored only if S3 failed all of some 13 tries', () => {
+  const lost = failure("The tool's result could not be stored", 'ResultStoreError');
+  const puts = (count: number) =>
+    Array.from({ length: count }, () => strike({ operation: 'PutObject', fault: { error: 'SlowDown' } }));
+  expect([12, 13].map((count) => isExplained(lost, around({ strikes: puts(count) })))).toEqual([false, true]);
+});
+
 test('a deadline passes only when it has passed and a fault blocked the task', () => {
   const late = failure('The tool did not finish in time', 'DeadlineExceeded', { at: 400_000 });
   expect(isExplained(late, around({ calmAt: 350_000 }))).toBe(true);

@@ -53,7 +53,8 @@ const SWEEPS = 120_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
 const CRASHES = 3;
-const STORE_TRIES = 3;
+/** The workflow calls its function 13 times, a run of `defineTool` puts 17 times. The AWS SDK may repeat each of them. */
+const STORE_TRIES = 13;
 const THROTTLED = 'Lambda.TooManyRequestsException';
 const THROTTLED_TRIES = 2_501;
 
@@ -230,7 +231,7 @@ function invokeError({ fault }: Strike): string {
   return fault === 'drop' ? 'Lambda.SdkClientException' : '';
 }
 
-/** S3 failed each attempt of one run to store its result. */
+/** S3 failed each try of one round to store its result. */
 function notStored({ strikes, run }: Case): boolean {
   const failed = strikes.filter(
     (strike) => strike.operation === 'PutObject' && strike.run === run && isFailure(strike),
