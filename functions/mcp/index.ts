@@ -10,7 +10,7 @@ import { stepFunctions } from '../tasks/aws/step-functions.ts';
 import { workflow } from '../tasks/aws/workflow.ts';
 import { fileStore } from '../tasks/files/file-items.ts';
 import { limits } from '../tasks/limits.ts';
-import { logEvent } from '../tasks/log.ts';
+import { logOfRequest } from '../tasks/log.ts';
 import { resultStore } from '../tasks/results/result-store.ts';
 import { inputStore } from '../tasks/s3/input-store.ts';
 import { taskStore } from '../tasks/table/store.ts';
@@ -43,7 +43,7 @@ export function createHandler(manifest: Manifest, validators: Validators, events
     executionMode: executionModeStreamifyResponse,
     timeoutEarlyInMillis: 0,
   }).handler(async (event: APIGatewayProxyEvent) => {
-    const asked = { ...server, url: manifest.publicUrl ?? urlOf(event) };
+    const asked = { ...server, url: manifest.publicUrl ?? urlOf(event), log: logOfRequest() };
     const { token, name = '' } = event.pathParameters ?? {};
     const method = event.httpMethod === 'HEAD' ? 'HEAD' : 'GET';
     const { status, headers, body } =
@@ -60,7 +60,7 @@ function createServer(
   validators: Validators,
   env: NodeJS.ProcessEnv,
   eventsOf?: EventsOf,
-): Omit<ServerContext, 'url'> {
+): Omit<ServerContext, 'url' | 'log'> {
   const functions = list(env, 'TOOL_FUNCTIONS');
   const stateMachines = list(env, 'TOOL_MACHINES');
   const machineArnPrefix = variable(env, 'MACHINE_ARN_PREFIX');
@@ -76,7 +76,6 @@ function createServer(
     manifest,
     tools,
     toolEngine: (tool) => tools.get(tool)?.entry.engine,
-    log: logEvent,
     store,
     audit: printAudit,
     workflow: workflow(stepFunctions({ requestTimeout: REQUEST_TIMEOUT, attempts: 3 }), machineArnPrefix),

@@ -36,6 +36,17 @@ export function logEvent(event: string, facts: object = {}, level: 'error' | 'wa
   console[level](JSON.stringify({ event, ...facts }));
 }
 
+/** As `logEvent`, but each kind of failure once: a request that waits through an outage meets it at each of its reads. */
+export function logOfRequest(): typeof logEvent {
+  const written = new Set<unknown>();
+  return (event, facts = {}, level) => {
+    const where = 'where' in facts ? facts.where : undefined;
+    if (written.has(where)) return;
+    if (where !== undefined) written.add(where);
+    logEvent(event, facts, level);
+  };
+}
+
 /** The namespace of all metrics of this project. */
 export const NAMESPACE = 'McpTaskServer';
 

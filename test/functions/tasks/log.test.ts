@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { TaskNotFound } from '../../../functions/tasks/errors.ts';
-import { errorFacts, isErrorName, logIgnored, logUnexpected } from '../../../functions/tasks/log.ts';
+import { errorFacts, isErrorName, logIgnored, logOfRequest, logUnexpected } from '../../../functions/tasks/log.ts';
 import { create } from '../../../functions/tasks/transitions/begin.ts';
 
 const SECRET = 'planted-secret';
@@ -28,6 +28,16 @@ test('an ignored answer is logged with five open keys of 64 characters at most (
       openKeys: [`r1.${'n'.repeat(61)}`, ...Array.from({ length: 4 }, (_, n) => `r1.k${n}`)],
     },
   ]);
+});
+
+test('a request logs each kind of failure once, and each act of another kind', () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const log = logOfRequest();
+  for (const where of ['reading input', 'starting a round', 'reading input']) log('unexpected_error', { where });
+  for (const taskId of ['t1', 't2']) log('file_altered', { taskId });
+  logOfRequest()('unexpected_error', { where: 'reading input' });
+  const facts = said.mock.calls.map(([line]) => Object.values(JSON.parse(line))[1]);
+  expect(facts).toEqual(['reading input', 'starting a round', 't1', 't2', 'reading input']);
 });
 
 const thrown = (run: () => void): unknown => {
