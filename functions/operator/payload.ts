@@ -77,10 +77,13 @@ export async function firstInputOf(
 ): Promise<FirstInput | undefined> {
   const own = whole.arguments ?? whole.kept;
   const machineArn = machineArnOf(whole, server);
-  // A tool that asks first starts in round 2 for a client of 2025-11-25.
+  // A tool that asks first starts in round 2 for a client of 2025-11-25. Other tasks had a first run, maybe on another engine: what
+  // their second run was given are answers to its questions.
   for (const round of traitsOf(whole).hasHistory ? [1, 2] : []) {
     const input = await inputOf(whole, executionArnOf({ taskId: whole.taskId, round }, machineArn), states);
-    if (input !== undefined) return own === undefined ? input : { ...input, arguments: own };
+    if (input === undefined) continue;
+    const inputResponses = round === 1 || whole.legacy ? input.inputResponses : {};
+    return { arguments: own ?? input.arguments, inputResponses };
   }
   return own === undefined ? undefined : { arguments: own, inputResponses: {} };
 }

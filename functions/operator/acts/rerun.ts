@@ -100,7 +100,8 @@ function newRecord(
   now: number,
 ): TaskRecord {
   const { legacy = false, accepts = [], ttl } = record;
-  const given = Object.entries(first.inputResponses);
+  // A tool that asks in its run asks again.
+  const given = tool.asksFirst ? Object.entries(first.inputResponses) : [];
   const made = create(
     key,
     {

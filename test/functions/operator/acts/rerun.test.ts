@@ -47,7 +47,8 @@ describe('a rerun', () => {
   });
 
   test('takes the caller, the arguments of the first run, and answers that were given before it', async () => {
-    const server = operatorOn([completed({ kept: undefined as never, caller: '{"subject":"ann"}' })]);
+    const first = completed({ kept: undefined as never, caller: '{"subject":"ann"}' });
+    const server = operatorOn([first], { asksFirst: true });
     const input = { arguments: '{"n":2}', inputResponses: { confirm: { action: 'accept' } } };
     server.executions.put(arnOf(), { input: JSON.stringify(input), status: 'SUCCEEDED' });
     await rerun(server, true);
@@ -81,6 +82,24 @@ describe('a rerun', () => {
     const input = { arguments: '{}', inputResponses: { confirm: { action: 'accept' } } };
     server.executions.put(arnOf(), { input: JSON.stringify(input), status: 'SUCCEEDED' });
     expect(await rerun(server, true)).toMatchObject({ done: true });
+  });
+
+  test('asks again what its run asked: answers are taken of a tool that asks before it runs', async () => {
+    const input = { arguments: '{}', inputResponses: { confirm: { action: 'accept' } } };
+    const given = JSON.stringify(input.inputResponses.confirm);
+    // The first run of the others was on another engine, or Step Functions has forgotten it.
+    for (const [legacy, asksFirst, round, answers] of [
+      [true, true, 2, { 'r0.confirm': given }],
+      [false, true, 1, { 'r0.confirm': given }],
+      [true, false, 2, {}],
+      [false, false, 2, {}],
+      [false, true, 2, undefined],
+    ] as const) {
+      const server = operatorOn([completed({ legacy, round })], { asksFirst });
+      server.executions.put(arnOf(round), { input: JSON.stringify(input), status: 'SUCCEEDED' });
+      await rerun(server, true);
+      expect(made(server)?.inputResponses).toEqual(answers);
+    }
   });
 
   test('is refused without arguments, and without the tool', async () => {
