@@ -6,7 +6,7 @@ import { rerunTask } from '../../functions/operator/acts/rerun.ts';
 import type { OperatorContext } from '../../functions/operator/context.ts';
 import { findTask, isWholeId } from '../../functions/operator/find.ts';
 import { readTask } from '../../functions/operator/show.ts';
-import type { TaskKey } from '../../functions/tasks/record.ts';
+import type { Status, TaskKey } from '../../functions/tasks/record.ts';
 import { type Arguments, filterOf, filtersIn, textOf, type Values } from './options.ts';
 import type { Terminal } from './terminal.ts';
 import { oneLine, span } from './text.ts';
@@ -48,7 +48,7 @@ export async function act(
   const rate = textOf(values.rate);
   const report = await inBulk(
     keys.all,
-    (key) => actOn(verb, key, values, operator, context),
+    (key) => actOn(verb, key, values, operator, context, keys.among),
     rate === undefined ? RATE : count('--rate', rate),
     context,
   );
@@ -64,9 +64,10 @@ function actOn(
   { force }: Values,
   operator: Operator,
   context: OperatorContext,
+  among: readonly Status[] | undefined,
 ): Promise<Outcome> {
   if (verb === 'rerun') return rerunTask(key, force === true, operator, context);
-  return verb === 'cancel' ? cancelTask(key, operator, context) : failTask(key, operator, context);
+  return (verb === 'cancel' ? cancelTask : failTask)(key, operator, context, among);
 }
 
 /** Finds the key of a task to act on. Prints the whole id if only its end was given. */
@@ -85,7 +86,7 @@ async function chosen(
   values: Values,
   context: OperatorContext,
   say: (text: string) => void,
-): Promise<{ readonly all: readonly TaskKey[] } | DryRun> {
+): Promise<Chosen | DryRun> {
   const filters = filtersIn(values).filter((name) => ids.length === 0 || name !== 'owner');
   if (ids.length > 0 && filters.length > 0)
     throw new UsageError(`Give either ids or filters (--${filters.join(', --')})`);
@@ -101,7 +102,14 @@ async function chosen(
   const wanted: typeof filter =
     verb === 'rerun' && filter.statuses === undefined ? { ...filter, statuses: ['failed'] } : filter;
   const { keys, more } = await selected(wanted, max === undefined ? MAX : count('--max', max), context);
-  return values.yes === true && values['dry-run'] !== true ? { all: keys } : { only: keys, more };
+  if (values.yes !== true || values['dry-run'] === true) return { only: keys, more };
+  return { all: keys, ...(wanted.statuses && { among: wanted.statuses }) };
+}
+
+interface Chosen {
+  readonly all: readonly TaskKey[];
+  /** The statuses of the filter. */
+  readonly among?: readonly Status[];
 }
 
 interface DryRun {

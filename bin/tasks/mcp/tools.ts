@@ -107,10 +107,10 @@ export function toolsFor({ writes, payload }: Allowed): readonly VerbTool[] {
     }),
   ];
   const acting = [
-    act('cancel_task', 'Cancel a task', cancelTask, {
+    act('cancel_task', 'Cancel a task', (key, operator, context) => cancelTask(key, operator, context), {
       description: 'Ends one open task as cancelled, and stops its run. Its client sees `cancelled`. Cannot be undone.',
     }),
-    act('fail_task', 'Fail a task', failTask, {
+    act('fail_task', 'Fail a task', (key, operator, context) => failTask(key, operator, context), {
       description: 'Ends one open task as failed, and stops its run. Its client sees `failed`. Cannot be undone.',
     }),
     act('answer_task', 'Answer a task', answer, {

@@ -1,25 +1,40 @@
 import { end } from '../../engine/end.ts';
 import { traitsOf } from '../../tasks/engines.ts';
 import { failure } from '../../tasks/failures.ts';
-import type { TaskKey } from '../../tasks/record.ts';
-import type { Change } from '../../tasks/transitions/change.ts';
+import { OPEN, type Status, type TaskKey } from '../../tasks/record.ts';
+import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { cancel, fail } from '../../tasks/transitions/end.ts';
 import type { OperatorContext } from '../context.ts';
+import { OperatorError } from '../errors.ts';
 import { byOperator, type Operator, type Outcome, orUnknown, overAlready, readRecord, reported } from './act.ts';
 import { withRights } from './rights.ts';
 
-/** Ends a task as cancelled, then stops its run. Throws OperatorError. */
-export function cancelTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
+/**
+ * Ends a task as cancelled, then stops its run. Throws OperatorError.
+ *
+ * @param among the statuses in which the task was chosen: in another one by now it goes on. @default all of open tasks
+ */
+export function cancelTask(
+  key: TaskKey,
+  operator: Operator,
+  context: OperatorContext,
+  among?: readonly Status[],
+): Promise<Outcome> {
   const change = (now: number): Change => {
     const cancelled = cancel(now);
     return { ...cancelled, set: { ...cancelled.set, statusMessage: 'Cancelled by an operator' } };
   };
-  return endTask('cancel', key, change, operator, context);
+  return endTask('cancel', key, change, operator, context, among);
 }
 
-/** Ends a task as failed, then stops its run. The client does not see the operator's reason. Throws OperatorError. */
-export function failTask(key: TaskKey, operator: Operator, context: OperatorContext): Promise<Outcome> {
-  return endTask('fail', key, (now) => fail(failure('EndedByOperator'), now), operator, context);
+/** As `cancelTask`, but the task is failed. The client does not see the operator's reason. Throws OperatorError. */
+export function failTask(
+  key: TaskKey,
+  operator: Operator,
+  context: OperatorContext,
+  among?: readonly Status[],
+): Promise<Outcome> {
+  return endTask('fail', key, (now) => fail(failure('EndedByOperator'), now), operator, context, among);
 }
 
 async function endTask(
@@ -28,8 +43,13 @@ async function endTask(
   change: (now: number) => Change,
   operator: Operator,
   context: OperatorContext,
+  among: readonly Status[] = OPEN,
 ): Promise<Outcome> {
-  const read = () => readRecord(key, false, context);
+  const read = async () => {
+    const record = await readRecord(key, false, context);
+    if (isTerminal(record.status) || among.includes(record.status)) return record;
+    throw new OperatorError(`Not done: it is ${record.status} by now`);
+  };
   const stored = await read();
   const now = context.now();
   const over = overAlready(stored, now);

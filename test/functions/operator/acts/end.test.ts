@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cancelTask, failTask } from '../../../../functions/operator/acts/end.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import {
@@ -181,6 +181,24 @@ describe.each([
       `Task ${KEY.taskId} is unchanged: your credentials may not change it. The act policy of the server allows it`,
     );
     expect(server.records.get(KEY.taskId)).toEqual(task());
+  });
+
+  test('leaves a task alone that is no longer in the status it was chosen by', async () => {
+    const { context, records, did } = running();
+    const answered = endTask(KEY, ann, context, ['input_required', 'waiting']);
+    await expect(answered).rejects.toThrow('Not done: it is working by now');
+    expect([records.get(KEY.taskId), did]).toEqual([task(), []]);
+    // Answered between the read and the write.
+    const asks = running(asking());
+    const { store } = asks.context;
+    const { applyBlind } = store;
+    vi.spyOn(store, 'applyBlind').mockImplementationOnce((...change) => {
+      asks.records.set(task({ round: 2 }));
+      return applyBlind(...change);
+    });
+    await expect(endTask(KEY, ann, asks.context, ['input_required'])).rejects.toThrow('it is working by now');
+    expect(asks.records.get(KEY.taskId)).toMatchObject({ status: 'working', round: 2 });
+    expect(await endTask(KEY, ann, running(asking()).context, ['input_required'])).toMatchObject({ done: true });
   });
 
   test('names no attribute that holds payload: it goes with the record', async () => {
