@@ -59,10 +59,11 @@ export async function list(
   // What is older than the end of another status's page waits for a later page.
   const frontier = Math.max(0, ...read.map(({ next }) => next?.createdUntil ?? 0));
   const shown = new Set(place.shown);
-  const found = read
+  const seen = read
     .flatMap(({ tasks }) => tasks)
-    .filter(({ createdAt, taskId }) => createdAt >= frontier && !shown.has(taskId))
-    .sort(newestFirst);
+    .filter(({ createdAt, taskId }) => createdAt >= frontier && !shown.has(taskId));
+  // The index may show a task twice, in the status before and in that after a change.
+  const found = [...new Map(seen.map((task) => [task.taskId, task])).values()].sort(newestFirst);
   const tasks = found.slice(0, PAGE);
   const next = tasks.length < found.length ? tasks.at(-1)?.createdAt : frontier || undefined;
   const stored = new Map((await context.reads.getMany(tasks)).map((task) => [task.taskId, task]));

@@ -186,6 +186,14 @@ describe('an act on many tasks', () => {
     expect(getMany).toHaveBeenCalledTimes(1);
   });
 
+  test('takes a task once that the index shows in two statuses at that moment', async () => {
+    const { context } = many();
+    const { inStatus } = context.reads;
+    context.reads.inStatus = (_, ...page) => inStatus('working', ...page);
+    const { keys } = await selected({ statuses: ['working', 'failed'] }, 200, context);
+    expect(keys.map(({ taskId }) => Number(taskId))).toEqual(newestFirst(range(0, 120)));
+  });
+
   const keys = range(0, 3).map((n) => ({ owner: 'o', taskId: id(n) }));
 
   test('goes on after one that fails, and tells the two kinds apart', async () => {
