@@ -23,7 +23,7 @@ export interface OpenTaskSlotStore {
   /**
    * False when the owner has `most` unfinished tasks, as far as is known. `expiresAt` in seconds since the epoch.
    *
-   * @param maySearch called before a search for tasks that have ended, which reads up to a hundred records, if a cancel has caused it
+   * @param maySearch called before a search that reads up to a hundred records, and before any search that a cancel has caused
    */
   takeSlot(
     key: TaskKey,
@@ -143,8 +143,9 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
 
   /**
    * A shard with room, after a search for tasks that have ended: among the tasks of the shard `own`, then of all others.
-   * Undefined if all slots are in use.
+   * `full` if all slots are in use, `unknown` if it may not search the others.
    *
+   * @param maySearch calls that come at the same moment all find no note that says so: they would all search
    * @param nearlyFull called when a hundred tasks were open: the search goes on, and other creates need not do the same
    */
   async function shardWithRoom(
@@ -152,8 +153,9 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     own: number,
     most: number,
     now: number,
+    maySearch: () => Promise<boolean>,
     nearlyFull: () => Promise<void>,
-  ): Promise<number | undefined> {
+  ): Promise<number | 'full' | 'unknown'> {
     const { owner } = key;
     const shards = shardsOf(most);
     // Half the price. It may miss the end of a moment ago, so a search of all reads this shard again.
@@ -169,6 +171,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     const roomy = others.find((shard) => open(shard).length < roomOf(shard, most));
     if (roomy !== undefined) return roomy;
     const searched = exact ? others : [...others, own];
+    if (searched.length > 0 && !(await maySearch())) return 'unknown';
     for (let from = 0; from < searched.length; from += SHARDS_OF_BATCH) {
       if (from === SHARDS_OF_BATCH) await nearlyFull();
       const some = searched.slice(from, from + SHARDS_OF_BATCH);
@@ -178,7 +181,7 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       const found = some.find((shard) => left(shard) < roomOf(shard, most));
       if (found !== undefined) return found;
     }
-    return undefined;
+    return 'full';
   }
 
   /**
@@ -215,14 +218,16 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       const note = () => noteFull(owner, most, now + limits.openTaskSlots.full, expiresAt);
       const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       const own = shardOf(taskId, shardsOf(most));
-      let shard: number | undefined = own;
+      let shard = own;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await add(owner, { shard, slot }, most, expiresAt)) return true;
         if (freed && !(await maySearch())) return false;
-        shard = await shardWithRoom(key, own, most, now, note);
-        if (shard !== undefined) continue;
-        await note();
-        return false;
+        const found = await shardWithRoom(key, own, most, now, maySearch, note);
+        if (typeof found !== 'number') {
+          if (found === 'full') await note();
+          return false;
+        }
+        shard = found;
       }
       throw new InternalError('Too many calls at once: try again');
     },

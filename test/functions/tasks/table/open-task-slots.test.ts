@@ -132,6 +132,22 @@ describe('an owner who was found full (C-37)', () => {
     expect(batchGet).toHaveBeenCalledTimes(1);
   });
 
+  test('is searched by calls of the same moment if they may; a refused one notes nothing', async () => {
+    const one = anOwner();
+    await begun(one, 100, 100);
+    one.used.read = 0;
+    let left = 3;
+    const maySearch = async () => left-- > 0;
+    const take = () => one.store.takeSlot(one.newTask(), 100, T0, EXPIRES, maySearch);
+    const none = await Promise.all(Array.from({ length: 20 }, take));
+    expect(none).toEqual(Array(20).fill(false));
+    expect(one.used.read).toBeLessThan(3 * 105 + 17 * 25);
+    const two = anOwner();
+    await begun(two, 100, 100);
+    expect(await two.store.takeSlot(two.newTask(), 100, T0, EXPIRES, async () => false)).toBe(false);
+    expect(note(two)).toBeUndefined();
+  });
+
   test('is full for 2 s only, also if a container whose clock is an hour ahead found it full', async () => {
     const one = anOwner();
     const tasks = await begun(one, 2, 2);
