@@ -22,8 +22,12 @@ export const TIMED_OUT = [{ instancePath: '', message: 'take too long to check: 
  * of a processor, and less than 2 s of one that has become free meanwhile.
  */
 const ALL_TRIES = 4.5;
-/** Beyond that, a repeated check has this many times `limits.check.least`: a function of 512 MB pauses for 14 of each 20 ms. */
-const LONGER = 10;
+/**
+ * Beyond that, a repeated check has this many times `limits.check.least`: a function of 512 MB pauses for 14 of each 20 ms. For at most
+ * a second more, as a list may have 50 slow results.
+ */
+const LONGER = 5;
+const MORE = 1_000;
 
 /** Milliseconds of the processor that checks took in this turn of the event loop. A list checks many results in one turn. */
 let spent = 0;
@@ -53,9 +57,9 @@ export function bounded(validate: Validator, what: string): Validator {
         check.errors = validate.errors ?? null;
         return tried;
       }
-      if (left === 1 || used >= most * ENOUGH) break;
       waited += timeout;
       const room = Math.max(limits.check.together * ALL_TRIES - waited, limits.check.least * LONGER);
+      if (left === 1 || used >= most * ENOUGH || waited > limits.check.together * ALL_TRIES + MORE) break;
       timeout = Math.min((most * timeout) / used, room);
     }
     if (!isLogged) logEvent('schema_too_slow', { what, ms: Math.round(most) });

@@ -106,8 +106,8 @@ test('a check that hardly got the processor is repeated; one that used it is not
   expect([starved.judge(text), starved.calls()]).toEqual([true, 2]);
 });
 
-/** Timeouts of the tries of one check that needs more time, where each try gets this share of a processor. */
-function timeoutsAt(share: number): number[] {
+/** Timeouts of the tries of checks in one turn that need more time, where each try gets this share of a processor. */
+function timeoutsAt(share: number, checks = 1): number[] {
   const timeouts: number[] = [];
   let used = 0;
   vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: used * 1_000, system: 0 }));
@@ -117,17 +117,26 @@ function timeoutsAt(share: number): number[] {
     used += timeout * share;
     throw Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   });
-  expect(bounded(() => true, 'x')({})).toBe(false);
+  for (let i = 0; i < checks; i++) expect(bounded(() => true, 'x')({})).toBe(false);
   return timeouts;
 }
 
 test.each([
   { memory: 'as on this machine', share: 1, timeouts: [500] },
   { memory: '512 MB', share: 0.29, timeouts: [500, 1_725] },
-  { memory: '256 MB', share: 0.145, timeouts: [500, 1_750, 100] },
+  { memory: '256 MB', share: 0.145, timeouts: [500, 1_750, 50] },
 ])('$memory: a check gets up to 0.5 s of the processor, within 2.4 s', ({ share, timeouts }) => {
   vi.spyOn(console, 'error').mockReturnValue(undefined);
   expect(timeoutsAt(share)).toEqual(timeouts);
+});
+
+test.each([
+  [50, 4_000],
+  [100, 4_500],
+])('%i values that take too long block a function with 512 MB for at most %i ms', (checks, most) => {
+  vi.spyOn(console, 'error').mockReturnValue(undefined);
+  const timeouts = timeoutsAt(0.29, checks);
+  expect(timeouts.reduce((sum, one) => sum + one)).toBeLessThan(most);
 });
 
 test('after a slow check in the same turn, a pause of the processor makes no other value invalid', () => {
