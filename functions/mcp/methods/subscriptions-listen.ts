@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { InvalidParams, MissingClientCapability, TooManyStreams } from '../../tasks/errors.ts';
 import { limits } from '../../tasks/limits.ts';
 import { logUnexpected } from '../../tasks/log.ts';
@@ -125,6 +126,8 @@ async function* listen(
         // A later state may already have been sent.
         if (!isLater(record, sent.get(record.taskId))) continue;
         if (work > limits.listenWork) break listening;
+        // The checks of one turn share their time: this result gets all of it.
+        await setImmediate();
         const frame = made(make);
         if (frame === undefined) continue;
         if (!hasRoom(record, frame)) break listening;

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { bounded } from '../../../../functions/mcp/bounded-validation.ts';
 import type { Tool } from '../../../../functions/mcp/context.ts';
+import type { Validator } from '../../../../functions/mcp/manifest.ts';
+import { processorTime } from '../../../../functions/mcp/processor-time.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
@@ -32,6 +35,22 @@ describe('a listener (E-24 to E-27)', () => {
       const all = await frames(1, 2);
       expect(ended(all)).toHaveLength(1);
       expect(all.at(-1)).toContain('"resultType":"complete"');
+    });
+
+    test('gives the check of each of them all of its time (A-19)', async () => {
+      const here = await misfits(limits.result.inline + 1);
+      const tool = here.server.tools.get('optional') as Tool;
+      // More than half of the time that checks of one turn have together.
+      const check: Validator = () => {
+        const begun = processorTime();
+        while (processorTime() - begun < limits.check.together * 0.6);
+        return true;
+      };
+      const validateOutput = bounded(check, 'a result');
+      Object.assign(here.server, { tools: new Map([['optional', { ...tool, validateOutput }]]) });
+      const all = await here.frames(1, 2);
+      expect(ended(all).filter((frame) => frame.includes('"isError":true'))).toEqual([]);
+      expect(ended(all)).toHaveLength(2);
     });
 
     test('ends at the next one after half a second of the processor (E-24)', async () => {
