@@ -1,4 +1,3 @@
-import { patiently } from '../../tasks/aws/patiently.ts';
 import type { FileUploads } from '../../tasks/aws/s3-files.ts';
 import { dispositionOf, fileKey } from '../../tasks/files/file.ts';
 import { DAY } from '../../tasks/limits.ts';
@@ -13,7 +12,7 @@ const REQUEST = { requestTimeout: 60_000, attempts: 4 };
 export const storedFiles: FilesPort = {
   async read(task) {
     try {
-      return await patiently(async () => (await storeOf(task)).readFiles(runKeyOf(task)));
+      return await (await storeOf(task)).readFiles(runKeyOf(task));
     } catch (error) {
       if (isDenied(error, 'Query')) return [];
       throw error;
@@ -25,7 +24,7 @@ export const storedFiles: FilesPort = {
   },
   async add(task, file) {
     // A file is listed as long as its task may be read.
-    return patiently(async () => (await storeOf(task)).writeFile(runKeyOf(task), file, Number(task.maxTtl ?? DAY)));
+    return (await storeOf(task)).writeFile(runKeyOf(task), file, Number(task.maxTtl ?? DAY));
   },
 };
 

@@ -20,7 +20,7 @@ const GONE = ['NoSuchKey', 'AccessDenied'];
 export const storedJournal: JournalPort = {
   async read(task) {
     try {
-      return await patiently(async () => (await storeOf(task)).readJournal(runKeyOf(task)));
+      return await (await storeOf(task)).readJournal(runKeyOf(task));
     } catch (error) {
       if (isDenied(error, 'Query')) return { entries: [] };
       throw error;
@@ -28,7 +28,7 @@ export const storedJournal: JournalPort = {
   },
   async entry(task, id) {
     try {
-      return await patiently(async () => (await storeOf(task)).readEntry(runKeyOf(task), id));
+      return await (await storeOf(task)).readEntry(runKeyOf(task), id);
     } catch (error) {
       if (isDenied(error, 'Query') && id.kind === 'step') return undefined;
       throw error;
@@ -37,7 +37,7 @@ export const storedJournal: JournalPort = {
   async write(task, entry, before) {
     const placed = await withValueApart(task, entry);
     try {
-      const isFirst = await patiently(async () => (await storeOf(task)).writeEntry(runKeyOf(task), placed, before));
+      const isFirst = await (await storeOf(task)).writeEntry(runKeyOf(task), placed, before);
       return isFirst ? placed : undefined;
     } catch (error) {
       // The step is done; only a later run would do it again.
@@ -46,7 +46,7 @@ export const storedJournal: JournalPort = {
     }
   },
   async writePlace(task, place) {
-    await patiently(async () => (await storeOf(task)).writePlace(runKeyOf(task), place));
+    await (await storeOf(task)).writePlace(runKeyOf(task), place);
   },
   async largeValue(task, { name, bytes = 0, sha256 = '' }) {
     const { owner, taskId, results } = task;

@@ -58,6 +58,20 @@ test('while DynamoDB throttles, a later run waits to read what was done', async 
   expect(await tool(event(1))).toMatchObject({ text: '{"ok":true}' });
 });
 
+test('while DynamoDB throttles, a page of a long journal is read again, and no page before it', async () => {
+  db.on(UpdateCommand).resolves({});
+  const after = { owner: 'o', taskId: 't' };
+  const page = { Items: [], LastEvaluatedKey: after };
+  db.on(QueryCommand, { ExclusiveStartKey: undefined }).resolves(page);
+  db.on(QueryCommand, { ExclusiveStartKey: after })
+    .rejectsOnce(throttled)
+    .rejectsOnce(throttled)
+    .resolves({ Items: [] });
+  expect(await tool(event(1))).toMatchObject({ text: '{"ok":true}' });
+  const starts = db.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ExclusiveStartKey);
+  expect(starts).toEqual([undefined, after, after, after]);
+});
+
 test('a tool that only reports waits for no journal: DynamoDB may throttle all the time', async () => {
   db.on(UpdateCommand).resolves({});
   let queries = 0;

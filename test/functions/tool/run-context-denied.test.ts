@@ -12,7 +12,10 @@ afterAll(() => {
   vi.unstubAllEnvs();
 });
 const denied = Object.assign(new Error('arn:aws:dynamodb:secret is not authorized'), { name: 'AccessDeniedException' });
-const lost = new ConditionalCheckFailedException({ message: 'The conditional request failed', $metadata: {} });
+const lost = new ConditionalCheckFailedException({
+  message: 'The conditional request failed',
+  $metadata: { httpStatusCode: 400 },
+});
 const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
 
 let tasks = 0;
