@@ -28,9 +28,12 @@ export async function persist<T>(work: () => Promise<T>, signal: AbortSignal | u
 /** The reasons of errors that another try may pass (functions/tasks/errors.ts, functions/mcp/read/results.ts). */
 const PASSING: readonly unknown[] = ['Unavailable', 'ResultUnavailable'];
 
-/** Whether a retry may help. `fetch` throws a TypeError without a connection; the clients put the HTTP status into errors. */
+/**
+ * Whether a retry may help. `fetch` throws a TypeError without a connection, and a SyntaxError for an answer that was cut; the clients put
+ * the HTTP status into errors.
+ */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof Lost || error instanceof TypeError) return true;
+  if (error instanceof Lost || error instanceof TypeError || error instanceof SyntaxError) return true;
   const { status, data, code } = error as Failure;
   if (PASSING.includes(data?.reason)) return true;
   return [status, data?.status, code].some((found) => found === 429 || (Number(found) >= 500 && Number(found) < 600));

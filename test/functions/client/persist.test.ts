@@ -6,6 +6,7 @@ const pauses = instantPauses();
 
 const passing = [
   new TypeError('fetch failed'),
+  new SyntaxError('an answer that was cut'),
   new Lost('no answer'),
   Object.assign(new Error('busy'), { data: { status: 429 } }),
   Object.assign(new Error('server error'), { code: 500 }),
