@@ -53,7 +53,7 @@ const SWEEPS = 120_000;
 const FINISH_TRIES = 13;
 const INVOKE_TRIES = 7;
 const CRASHES = 3;
-/** The workflow calls its function 13 times, a run of `defineTool` puts 17 times. The AWS SDK may repeat each of them. */
+/** The workflow calls its function 13 times, a run of `defineTool` puts for a minute. The AWS SDK may repeat each of them. */
 const STORE_TRIES = 13;
 const THROTTLED = 'Lambda.TooManyRequestsException';
 const THROTTLED_TRIES = 2_501;
