@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
+import { Script } from 'node:vm';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { bounded } from '../../../../functions/mcp/bounded-validation.ts';
 import type { Tool } from '../../../../functions/mcp/context.ts';
-import type { Validator } from '../../../../functions/mcp/manifest.ts';
-import { processorTime } from '../../../../functions/mcp/processor-time.ts';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { moved } from '../../../../functions/tasks/s3/moved-input.ts';
@@ -41,12 +40,16 @@ describe('a listener (E-24 to E-27)', () => {
       const here = await misfits(limits.result.inline + 1);
       const tool = here.server.tools.get('optional') as Tool;
       // More than half of the time that checks of one turn have together.
-      const check: Validator = () => {
-        const begun = processorTime();
-        while (processorTime() - begun < limits.check.together * 0.6);
+      const takes = limits.check.together * 0.6;
+      let used = 0;
+      vi.spyOn(process, 'threadCpuUsage').mockImplementation(() => ({ user: used * 1_000, system: 0 }));
+      vi.spyOn(Script.prototype, 'runInThisContext').mockImplementation((options) => {
+        const { timeout = 0 } = options as { timeout?: number };
+        used += Math.min(takes, timeout);
+        if (timeout < takes) throw Object.assign(new Error('timed out'), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
         return true;
-      };
-      const validateOutput = bounded(check, 'a result');
+      });
+      const validateOutput = bounded(() => true, 'a result');
       Object.assign(here.server, { tools: new Map([['optional', { ...tool, validateOutput }]]) });
       const all = await here.frames(1, 2);
       expect(ended(all).filter((frame) => frame.includes('"isError":true'))).toEqual([]);
