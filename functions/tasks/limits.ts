@@ -142,7 +142,7 @@ export const limits = {
   inputResponses: 32 * KB,
   /**
    * `name`: characters of the name of a wait. `ofRound`: the most waits of one round. `bytes`: of all of them as JSON text, in the
-   * record, which stays under 4 KB. `early`: bytes of the names of signals that come before their round waits. `inside`: a run does
+   * record, which stays under 4 KB. `signalled`: bytes of the names of a round's signals, in its record. `inside`: a run does
    * not end for a sleep shorter than this, since the next run may start a minute late. `quick`: a tool may wait for nothing, again
    * and again. So after `rounds` rounds, one that took less than `took` is not followed at once: a poll or the sweep starts the next.
    */
@@ -150,7 +150,7 @@ export const limits = {
     name: 64,
     ofRound: 20,
     bytes: 1_500,
-    early: 500,
+    signalled: 256,
     inside: 10 * SECOND,
     quick: { rounds: 10, took: 2 * SECOND },
   },
@@ -160,15 +160,18 @@ export const limits = {
   inlineInput: 1_500,
   /** Of a task, in all rounds. An item of 400 KB holds them beside the 256 KiB at most that a workflow writes. */
   answers: 140 * KB,
-  /** How many events the record of a task keeps, besides its end; events of the workflow up to this round as well. */
-  events: { others: 20, workflowRounds: 10 },
+  /**
+   * How many events the record of a task keeps, besides its end; events of the workflow up to this round as well. `bytes`: of one,
+   * with all that only the server writes. A record that holds scopes has that much less room.
+   */
+  events: { others: 12, workflowRounds: 5, bytes: 60 },
   /** Invalid answers to one question, and in one round. The last of them fails the task (2025-11-25: the others repeat the question). */
   refusals: { ofQuestion: 5, ofRound: 25 },
   statusMessage: 500,
   /** Bytes of what a record says of its caller, as JSON in ASCII. It stays as long as the record. */
   caller: 1_024,
   /** Bytes of a progress token. It is in the record while the task works. */
-  progressToken: 256,
+  progressToken: 128,
   /** Step Functions' hard limit on an execution's input, and on what a run gives its function. */
   executionInput: 262_144,
   session: 24 * HOUR,

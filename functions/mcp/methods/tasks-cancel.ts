@@ -6,6 +6,7 @@ import { logUnexpected } from '../../tasks/log.ts';
 import type { TaskRecord } from '../../tasks/record.ts';
 import { type Change, isTerminal } from '../../tasks/transitions/change.ts';
 import { cancel } from '../../tasks/transitions/end.ts';
+import { isFullOfEvents } from '../../tasks/transitions/event.ts';
 import type { Method, ServerContext } from '../context.ts';
 import type { Sender } from '../identity/session.ts';
 import { requestName } from '../protocol/call-params.ts';
@@ -78,7 +79,7 @@ export async function cancelRequest(
  */
 function waits(record: TaskRecord, server: ServerContext): boolean {
   const { status, createdAt, updatedAt, round, reportsFrom, events } = shown(record);
-  const isUnknown = events.length >= limits.events.others && round > 1 && reportsFrom === undefined;
+  const isUnknown = isFullOfEvents(record) && round > 1 && reportsFrom === undefined;
   const answeredAt = isUnknown ? updatedAt : events.findLast(({ what }) => what === 'answered')?.at;
   const until = (answeredAt ?? createdAt) + server.manifest.inlineWindow;
   return status === 'input_required' || (status === 'working' && server.now() < until);

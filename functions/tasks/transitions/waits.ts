@@ -30,12 +30,11 @@ export function waitAfter(asked: Change, record: TaskRecord, waits: Waits, asks:
 export function receive(record: TaskRecord, name: string, stored: StoredSignal, now: number): Change {
   const { status, signalled: before = [] } = record;
   const works = status === 'working';
+  const isWanted = works || Object.hasOwn(waitsOf(record) ?? {}, name);
   // The record stays small, however many come: readers need the names of its own waits only.
-  const isNamed = works
-    ? Buffer.byteLength([...before, name].join('')) <= limits.waits.early
-    : Object.hasOwn(waitsOf(record) ?? {}, name);
+  const isNamed = isWanted && Buffer.byteLength([...before, name].join('')) <= limits.waits.signalled;
   // Its run may wait for this one, too, where the record had no room for its waits.
-  const early = record.early === UNNAMED_EARLY || (!isNamed && (works || isFull(record))) ? UNNAMED_EARLY : now;
+  const early = record.early === UNNAMED_EARLY || (!isNamed && (isWanted || isFull(record))) ? UNNAMED_EARLY : now;
   const seen = { ...record, signalled: [...before, isNamed ? name : UNNAMED], early };
   return {
     ...unanswered(record),

@@ -151,7 +151,7 @@ describe('a record stays small', () => {
     for (const name of names) await signal(name);
     const { signalled = [], early } = stored();
     expect([signalled.length, early]).toEqual([30, 0]);
-    expect(Buffer.byteLength(signalled.join(''))).toBeLessThanOrEqual(limits.waits.early);
+    expect(Buffer.byteLength(signalled.join(''))).toBeLessThanOrEqual(limits.waits.signalled);
     const over = T0 + 1;
     waits({ [names[29] ?? '']: LINK, late: { kind: 'link', until: over } });
     expect(stored().dueAt).toBe(0);

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, paginateScan, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { limits } from '../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../functions/tasks/record.ts';
 import type { Cloud } from '../../../local/cloud.ts';
 import { clientConfig } from '../../../local/test/fixture.ts';
+import { largestOf } from '../../support/engine/largest.ts';
 
 /** States of the table that are expensive to read, and that no client makes at once. */
 export function statesOf(cloud: Cloud) {
@@ -38,26 +40,23 @@ export function statesOf(cloud: Cloud) {
       }
     },
 
-    /** Each of them waits for as much as a record may, and has as many signals and events as it may. */
-    async wait(taskIds: readonly string[]): Promise<void> {
-      const { ofRound, bytes } = limits.waits;
-      const wait = { kind: 'link', until: Date.now() + 3_600_000 };
-      const room = (bytes - '{}'.length) / ofRound - Buffer.byteLength(JSON.stringify(wait)) - '"":,'.length;
-      const names = Array.from({ length: ofRound }, (_, n) => `${n} `.padEnd(Math.floor(room), 'x'));
-      const events = Array.from({ length: limits.events.others }, (_, n) => {
-        const at = Date.now() + n;
-        return { at, what: 'signalled', by: 'reconciler', round: 10, startedAt: at, retries: 1 };
-      });
-      for (const { owner, taskId } of await recordsOf(taskIds)) {
+    /** Until each of them asks. A client that polls for it would note them all. */
+    async asking(taskIds: readonly string[]): Promise<void> {
+      while ((await recordsOf(taskIds)).some(({ status }) => status !== 'input_required')) await sleep(50);
+    },
+
+    /** Each of them holds as much as an open record may. One that asks still does, the others wait. */
+    async grow(taskIds: readonly string[]): Promise<void> {
+      for (const record of await recordsOf(taskIds)) {
+        const { owner, taskId } = record;
+        const largest = largestOf(record, record.status === 'input_required' ? record.status : 'waiting');
+        const changed = Object.entries(largest).filter(([name, value]) => value !== record[name as keyof TaskRecord]);
         await client.send(
           new UpdateCommand({
             ...{ TableName, Key: { owner, taskId } },
-            UpdateExpression: 'SET #status = :waiting, waits = :waits, signalled = :signalled, events = :events',
-            ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: {
-              ...{ ':waiting': 'waiting', ':events': events, ':signalled': names.slice(1) },
-              ':waits': JSON.stringify(Object.fromEntries(names.map((name) => [name, wait]))),
-            },
+            UpdateExpression: `SET ${changed.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+            ExpressionAttributeNames: Object.fromEntries(changed.map(([name]) => [`#${name}`, name])),
+            ExpressionAttributeValues: Object.fromEntries(changed.map(([name, value]) => [`:${name}`, value])),
           }),
         );
       }

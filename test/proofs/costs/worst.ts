@@ -74,7 +74,7 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await states.report(waiting);
   await legacy('tasks/list', {}, busy);
   await legacy('tasks/get', { taskId: waiting[0] }, busy);
-  await states.wait([...working, ...waiting]);
+  await states.grow([...working, ...waiting]);
   await listen(working, HELD);
   await modern('tasks/get', { taskId: working[0] });
   await legacy('tasks/list', {}, busy);
@@ -141,7 +141,10 @@ export async function worstCosts(cloud: Cloud, logged: () => number): Promise<Ma
   await legacy('tasks/list');
   await legacy('tasks/result', { taskId: own[0] });
   await legacy('tools/call', { name: 'echo', arguments: {}, task: {} });
-  for (let open = 0; open < OPEN; open++) await session.request('tools/call', { name: 'ask', arguments: {}, task: {} });
+  const askers: string[] = [];
+  for (let open = 0; open < OPEN; open++) askers.push(await called('ask', {}));
+  await states.asking(askers);
+  await states.grow(askers);
   await legacy('tools/call', { name: 'ask', arguments: {}, task: {} });
   await legacy('tasks/list');
   await session.request('logging/setLevel', { level: 'debug' });

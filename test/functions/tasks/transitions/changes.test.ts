@@ -217,8 +217,8 @@ describe('what a change leaves', () => {
     expect(leftBy(record(), { from: [], set: {}, event }).events).toEqual([...(record().events ?? []), event]);
   });
 
-  test('from 20 events on only the end of a task is added, so a record stays small', () => {
-    const events = Array.from({ length: 20 }, () => ({ at: now, what: 'answered' }) as const);
+  test('from 12 events on only the end of a task is added, so a record stays small', () => {
+    const events = Array.from({ length: 12 }, () => ({ at: now, what: 'answered' }) as const);
     const full = { events, inputResponses: {} };
     expect(answer(waiting(full), ['r3.a'], { 'r3.a': '1' }, now).event).toBeUndefined();
     expect(refuseAnswer(waiting(full), 'r3.a', now).event).toBeUndefined();

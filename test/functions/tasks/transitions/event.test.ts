@@ -22,3 +22,10 @@ test('a record that holds enough events gets its end only', () => {
   expect(openEvent('asked', holding(limits.events.others), 5)).toEqual({});
   expect(endEvent('completed', holding(limits.events.others), 5)).toMatchObject({ what: 'completed' });
 });
+
+test('a record that holds the scopes of its tool has room for fewer events', () => {
+  const { others, bytes } = limits.events;
+  const scopes = ['a'.repeat(bytes), 'b'];
+  expect(openEvent('asked', { ...holding(others - 3), scopes }, 5)).toHaveProperty('event');
+  expect(openEvent('asked', { ...holding(others - 2), scopes }, 5)).toEqual({});
+});
