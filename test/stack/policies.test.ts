@@ -190,3 +190,18 @@ test('a tool whose role is not known gets no policy, and synth says what to allo
     ),
   );
 });
+
+test('only the role of a tool with files may store them', () => {
+  const stack = new Stack(new App(), 'S');
+  const auth = Auth.oauth({ issuer: 'https://login.example.com', audience: ['https://mcp.example.com/mcp'] });
+  const server = new McpTaskServer(stack, 'Server', { auth });
+  const tool = { description: 'd', inputSchema: { type: 'object' }, taskSupport: 'required' } as const;
+  server.addTool('plain', { ...tool, handler: inlineFunction(stack, 'Plain') });
+  server.addTool('files', { ...tool, handler: inlineFunction(stack, 'Files'), files: true });
+  const found = Template.fromStack(stack).findResources('AWS::IAM::Policy');
+  const rolesOf = (name: string) =>
+    Object.entries(found).flatMap(([id, { Properties }]) => (id.startsWith(`Server${name}`) ? Properties.Roles : []));
+  const role = (id: string) => ({ Ref: expect.stringMatching(`^${id}ServiceRole`) });
+  expect(rolesOf('Files')).toEqual([role('Files')]);
+  expect(rolesOf('Progress')).toEqual([role('Plain'), role('Files')]);
+});
