@@ -60,10 +60,11 @@ function waitedFor({ events, updatedAt, round }: Snapshot): number {
   };
   for (const { what, at, round: of = 1 } of events) {
     if (what === 'asked') {
-      close(answered);
+      // The answer to the one before may have left no event.
+      if (answered !== undefined) close(answered);
       asked = at;
       askedIn = of;
-    } else if (what === 'answered') answered = at;
+    } else if (what === 'answered' && of === askedIn) answered = at;
   }
   // Its answer may have left no event.
   if (answered !== undefined || askedIn === round) close(answered);

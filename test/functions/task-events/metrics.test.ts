@@ -26,6 +26,15 @@ test('work after a question whose answer left no event is no wait', async () => 
   expect(await lines(10)).toMatchObject({ TimeWaitingForInput: 19_000 });
 });
 
+test('a question or an answer that left no event makes no work a wait', async () => {
+  const what = (name: 'asked' | 'answered', seconds: number, round: number) =>
+    ({ at: T0 + seconds * 1_000, what: name, round }) as const;
+  const once = [what('asked', 1, 2), what('answered', 3, 2)];
+  expect(await measured(...once, what('answered', 19, 3))).toMatchObject({ TimeWaitingForInput: 2_000 });
+  const lost = [what('asked', 5, 3), what('asked', 15, 4), what('answered', 16, 4)];
+  expect(await measured(...once, ...lost)).toMatchObject({ TimeWaitingForInput: 3_000 });
+});
+
 test('the time to the start is not known from a later round', async () => {
   const started = { at: T0 + 9_000, what: 'asked', startedAt: T0 + 8_000 } as const;
   expect(await measured({ ...started, round: 2 })).not.toHaveProperty('TimeToStart');
