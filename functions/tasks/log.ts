@@ -38,11 +38,11 @@ export function logEvent(event: string, facts: object = {}, level: 'error' | 'wa
 
 /** As `logEvent`, but each kind of failure once: a request that waits through an outage meets it at each of its reads. */
 export function logOfRequest(): typeof logEvent {
-  const written = new Set<unknown>();
-  return (event, facts = {}, level) => {
-    const where = 'where' in facts ? facts.where : undefined;
-    if (written.has(where)) return;
-    if (where !== undefined) written.add(where);
+  const written = new Set<string>();
+  return (event, facts: { where?: unknown; error?: unknown } = {}, level) => {
+    const kind = `${facts.where} ${facts.error}`;
+    if (written.has(kind)) return;
+    if (facts.where !== undefined) written.add(kind);
     logEvent(event, facts, level);
   };
 }

@@ -33,11 +33,13 @@ test('an ignored answer is logged with five open keys of 64 characters at most (
 test('a request logs each kind of failure once, and each act of another kind', () => {
   const said = vi.spyOn(console, 'error').mockReturnValue(undefined);
   const log = logOfRequest();
-  for (const where of ['reading input', 'starting a round', 'reading input']) log('unexpected_error', { where });
+  const error = 'SlowDown';
+  for (const where of ['reading input', 'starting a round', 'reading input']) log('unexpected_error', { where, error });
+  log('unexpected_error', { where: 'reading input', error: 'TypeError' });
   for (const taskId of ['t1', 't2']) log('file_altered', { taskId });
   logOfRequest()('unexpected_error', { where: 'reading input' });
   const facts = said.mock.calls.map(([line]) => Object.values(JSON.parse(line))[1]);
-  expect(facts).toEqual(['reading input', 'starting a round', 't1', 't2', 'reading input']);
+  expect(facts).toEqual(['reading input', 'starting a round', 'reading input', 't1', 't2', 'reading input']);
 });
 
 const thrown = (run: () => void): unknown => {
