@@ -180,7 +180,7 @@ async function admit(record: TaskRecord, call: Call, server: ServerContext, refu
   // The slots outlive the longest task.
   const expiresAt = Math.ceil((now + maxTtl + limits.retention) / 1_000);
   const maySearch = () => server.pollLimit.mayReadMany(call.principal, server);
-  if (await server.store.takeSlot(record, maxOpenTasks, now, expiresAt, maySearch)) return;
+  if (await server.store.takeSlot(record, maxOpenTasks, now, expiresAt, maySearch, server.sleep)) return;
   throw new TooManyTasks(maxOpenTasks);
 }
 

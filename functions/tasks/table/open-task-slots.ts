@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KEY, SEEN, SORT_KEYS, tableKey } from '../attributes.ts';
 import type { DynamoDb, UpdateInput } from '../aws/dynamodb.ts';
 import { asOf } from '../deadlines.ts';
@@ -7,6 +8,7 @@ import { limits } from '../limits.ts';
 import type { TaskKey } from '../record.ts';
 import { isTerminal } from '../transitions/change.ts';
 import { ifConditionHolds } from './conditional-write.ts';
+import { fullOwnerNotes } from './full-owner.ts';
 import { recordIn } from './known-record.ts';
 
 /**
@@ -17,13 +19,15 @@ import { recordIn } from './known-record.ts';
  * per some creates.
  *
  * A search that finds no free slot among a hundred counts for `limits.openTaskSlots.full`: until then each create is refused after one
- * small read. That note is a separate item, as a failed condition costs a write unit.
+ * small read. That note is a separate item, as a failed condition costs a write unit. While all slots are taken, one create searches at
+ * a time, and the others wait for it: many may come at the same moment, and all would read the same hundred records.
  */
 export interface OpenTaskSlotStore {
   /**
    * False when the owner has `most` unfinished tasks, as far as is known. `expiresAt` in seconds since the epoch.
    *
-   * @param maySearch called before a search that reads up to a hundred records, and before any search that a cancel has caused
+   * @param maySearch called before a search for tasks that have ended, which reads up to a hundred records, if a cancel has caused it
+   * @param wait waits some milliseconds for another create that searches
    */
   takeSlot(
     key: TaskKey,
@@ -31,6 +35,7 @@ export interface OpenTaskSlotStore {
     now: number,
     expiresAt: number,
     maySearch?: () => Promise<boolean>,
+    wait?: (ms: number) => Promise<unknown>,
   ): Promise<boolean>;
   /** A task of this owner has ended: the next create searches again, even if the owner was full a moment ago. */
   slotFreed(owner: string, now: number): Promise<void>;
@@ -41,9 +46,9 @@ export interface OpenTaskSlotStore {
   newestTaken(owner: string, most: number): Promise<TaskKey[]>;
 }
 
-const ATTEMPTS = 8;
-/** In place of the number of open tasks: it was full, and a cancel has freed a slot. */
-const FREED = 0;
+const ATTEMPTS = 12;
+/** The longest pause of a create before it looks again what another one has found, in milliseconds. */
+const PAUSE = 200;
 /** Records that one request reads. */
 const BATCH = 100;
 /**
@@ -63,6 +68,7 @@ interface Held {
 }
 
 export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStore {
+  const notes = fullOwnerNotes(db, table);
   const keyOf = (owner: string, shard: number) => tableKey({ owner, taskId: `${SORT_KEYS.slots}${shard}` });
 
   async function add(owner: string, { shard, slot }: Held, most: number, expiresAt: number): Promise<boolean> {
@@ -81,11 +87,6 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       },
     };
     return (await ifConditionHolds(db.update(update))) !== undefined;
-  }
-
-  async function heldIn(owner: string, shard: number): Promise<Held[]> {
-    const { Item } = await db.get({ TableName: table, Key: keyOf(owner, shard), ConsistentRead: true });
-    return heldOf(shard, Item);
   }
 
   async function allHeld(owner: string): Promise<Held[]> {
@@ -142,10 +143,10 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
   }
 
   /**
-   * A shard with room, after a search for tasks that have ended: among the tasks of the shard `own`, then of all others.
-   * `full` if all slots are in use, `unknown` if it may not search the others.
+   * A shard with room, after a search for tasks that have ended: among the tasks of the shard `own`, then, if no other one has room, of
+   * all others. `full` if all slots are in use, `searched` if another create is searching.
    *
-   * @param maySearch calls that come at the same moment all find no note that says so: they would all search
+   * @param alone whether this create may search while all slots are taken
    * @param nearlyFull called when a hundred tasks were open: the search goes on, and other creates need not do the same
    */
   async function shardWithRoom(
@@ -153,25 +154,23 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     own: number,
     most: number,
     now: number,
-    maySearch: () => Promise<boolean>,
+    alone: () => Promise<boolean>,
     nearlyFull: () => Promise<void>,
-  ): Promise<number | 'full' | 'unknown'> {
+  ): Promise<number | 'full' | 'searched'> {
     const { owner } = key;
     const shards = shardsOf(most);
     // Half the price. It may miss the end of a moment ago, so a search of all reads this shard again.
     const exact = shards <= SHARDS_OF_BATCH;
-    const held = await heldIn(owner, own);
-    const gone = await needless(key, held, now, exact);
-    await free(owner, gone);
-    if (held.length - gone.length < roomOf(own, most)) return own;
-
     const all = Map.groupBy(await allHeld(owner), ({ shard }) => shard);
     const others = Array.from({ length: shards - 1 }, (_, i) => (own + 1 + i) % shards);
     const open = (shard: number) => all.get(shard) ?? [];
     const roomy = others.find((shard) => open(shard).length < roomOf(shard, most));
+    if (roomy === undefined && !(await alone())) return 'searched';
+    const gone = await needless(key, open(own), now, exact);
+    await free(owner, gone);
+    if (open(own).length - gone.length < roomOf(own, most)) return own;
     if (roomy !== undefined) return roomy;
     const searched = exact ? others : [...others, own];
-    if (searched.length > 0 && !(await maySearch())) return 'unknown';
     for (let from = 0; from < searched.length; from += SHARDS_OF_BATCH) {
       if (from === SHARDS_OF_BATCH) await nearlyFull();
       const some = searched.slice(from, from + SHARDS_OF_BATCH);
@@ -184,50 +183,41 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
     return 'full';
   }
 
-  /**
-   * `open`: how many open tasks the last search found, if it found the owner full and still counts. `freed`: a cancel has ended that
-   * note a moment ago. Each cancel may cause a search by every call that comes then: so these are counted.
-   */
-  async function noteOf(owner: string, now: number): Promise<{ readonly open: number; readonly freed: boolean }> {
-    const Key = tableKey({ owner, taskId: SORT_KEYS.full });
-    // Consistent: a cancel may have ended it a moment ago.
-    const { Item } = await db.get({ TableName: table, Key, ConsistentRead: true });
-    // Not much longer, whatever the clock of its writer says.
-    const counts = Item !== undefined && now < Item.until && Item.until <= now + 2 * limits.openTaskSlots.full;
-    return { open: counts ? Number(Item.open) : 0, freed: counts && Item.open === FREED };
-  }
-
-  /**
-   * A cancel between the search and this write finds no note to end, so its slot is found when the note expires. To
-   * close this gap, each cancel would have to write, too.
-   */
-  async function noteFull(owner: string, open: number, until: number, expiresAt: number): Promise<void> {
-    const Item = { ...tableKey({ owner, taskId: SORT_KEYS.full }), open, until, expiresAt };
-    await db.put({ TableName: table, Item });
-  }
-
   return {
     async slotFreed(owner, now) {
-      if ((await noteOf(owner, now)).open > 0)
-        await noteFull(owner, FREED, now + limits.openTaskSlots.full, Math.ceil(now / 1_000) + 60);
+      if ((await notes.of(owner, now)).open > 0) await notes.freed(owner, now);
     },
-    async takeSlot(key, most, now, expiresAt, maySearch = async () => true) {
+    async takeSlot(key, most, now, expiresAt, maySearch = async () => true, wait = sleep) {
       const { owner, taskId } = key;
-      const { open, freed } = await noteOf(owner, now);
+      const { open, freed } = await notes.of(owner, now);
       if (open >= most) return false;
-      const note = () => noteFull(owner, most, now + limits.openTaskSlots.full, expiresAt);
+      const note = () => notes.full(owner, most, now, expiresAt);
       const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       const own = shardOf(taskId, shardsOf(most));
       let shard = own;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await add(owner, { shard, slot }, most, expiresAt)) return true;
         if (freed && !(await maySearch())) return false;
-        const found = await shardWithRoom(key, own, most, now, maySearch, note);
-        if (typeof found !== 'number') {
-          if (found === 'full') await note();
+        let searches = false;
+        const alone = async () => (searches = await notes.searchAlone(owner, now, expiresAt));
+        let found: Awaited<ReturnType<typeof shardWithRoom>> | undefined;
+        try {
+          found = await shardWithRoom(key, own, most, now, alone, note);
+        } finally {
+          // A note that says full takes its place.
+          if (searches && found !== 'full') await notes.searchIsOver(owner).catch(() => undefined);
+        }
+        if (found === 'full') {
+          await note();
           return false;
         }
-        shard = found;
+        if (found !== 'searched') {
+          shard = found;
+          continue;
+        }
+        await wait(PAUSE * Math.random());
+        if ((await notes.of(owner, now)).open >= most) return false;
+        shard = own;
       }
       throw new InternalError('Too many calls at once: try again');
     },

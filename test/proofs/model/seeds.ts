@@ -9,7 +9,7 @@ export const SEEDS: Readonly<Record<Bug, number>> = {
   'no sweep': 1,
   'the sweep takes every round for one that runs': 7,
   'the sweep starts a first round that was never started': 3,
-  'a refused start counts as the only one sent': 24,
+  'a refused start counts as the only one sent': 307,
   'the sweep does not start an answered round again': 5,
   'the reconciler writes without a condition': 28,
   'an answer does not check what was answered since': 5,

@@ -141,7 +141,8 @@ describe('the slots of a caller (C-37)', () => {
     const takeSlot = vi.spyOn(server.store, 'takeSlot');
     await create();
     const expires = Math.ceil((NOW + manifest.maxTtl + limits.retention) / 1_000);
-    expect(takeSlot.mock.calls).toEqual([[only(), manifest.maxOpenTasks, NOW, expires, expect.any(Function)]]);
+    const rest = [NOW, expires, expect.any(Function), server.sleep];
+    expect(takeSlot.mock.calls).toEqual([[only(), manifest.maxOpenTasks, ...rest]]);
   });
 
   test('without one nothing is stored', async () => {

@@ -1,10 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
-import { SORT_KEYS } from '../../../../functions/tasks/attributes.ts';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../../../functions/tasks/limits.ts';
 import type { TaskRecord } from '../../../../functions/tasks/record.ts';
 import { cancel } from '../../../../functions/tasks/transitions/end.ts';
 import { stopped, untilStopped } from '../../../../functions/tasks/transitions/run.ts';
-import { anOwner, begun, EXPIRES, inShard, type Owner, owner, T0 } from './slot-owner.ts';
+import { anOwner, begun, owner, T0 } from './slot-owner.ts';
 
 const { ofShard, full } = limits.openTaskSlots;
 
@@ -72,8 +71,8 @@ describe('a create costs few units', () => {
     await begun(one, ofShard, ofShard);
     one.used.write = 0;
     expect(await one.take(one.newTask(), ofShard)).toBe(false);
-    // The condition that failed on the full item, and the note.
-    expect(one.used.write).toBe(2);
+    // The condition that failed on the full item, the note of the search, and its end.
+    expect(one.used.write).toBe(3);
   });
 
   test('of an owner with few open tasks: hardly more than one write and three read units', async () => {
@@ -107,85 +106,5 @@ describe('a create costs few units', () => {
     one.used.read = 0;
     expect(await one.take(one.newTask(), 100)).toBe(false);
     expect(one.used.read).toBeLessThanOrEqual(105);
-  });
-});
-
-describe('an owner who was found full (C-37)', () => {
-  const note = (one: Owner) => one.table.get({ owner: { S: owner }, taskId: { S: SORT_KEYS.full } }, {}, false);
-
-  test('is refused after one small read, until two seconds have passed', async () => {
-    const one = anOwner();
-    await begun(one, 2, 2);
-    expect(await one.take(one.newTask(), 2)).toBe(false);
-    expect(note(one)).toMatchObject({
-      open: { N: '2' },
-      until: { N: String(T0 + full) },
-      expiresAt: { N: String(EXPIRES) },
-    });
-    const before = { ...one.used };
-    one.clock.now += full - 1;
-    expect(await one.take(one.newTask(), 2)).toBe(false);
-    expect(one.used).toEqual({ read: before.read + 1, write: before.write });
-    const batchGet = vi.spyOn(one.db, 'batchGet');
-    one.clock.now += 1;
-    expect(await one.take(one.newTask(), 2)).toBe(false);
-    expect(batchGet).toHaveBeenCalledTimes(1);
-  });
-
-  test('is searched by calls of the same moment if they may; a refused one notes nothing', async () => {
-    const one = anOwner();
-    await begun(one, 100, 100);
-    one.used.read = 0;
-    let left = 3;
-    const maySearch = async () => left-- > 0;
-    const take = () => one.store.takeSlot(one.newTask(), 100, T0, EXPIRES, maySearch);
-    const none = await Promise.all(Array.from({ length: 20 }, take));
-    expect(none).toEqual(Array(20).fill(false));
-    expect(one.used.read).toBeLessThan(3 * 105 + 17 * 25);
-    const two = anOwner();
-    await begun(two, 100, 100);
-    expect(await two.store.takeSlot(two.newTask(), 100, T0, EXPIRES, async () => false)).toBe(false);
-    expect(note(two)).toBeUndefined();
-  });
-
-  test('is full for 2 s only, also if a container whose clock is an hour ahead found it full', async () => {
-    const one = anOwner();
-    const tasks = await begun(one, 2, 2);
-    one.clock.now += 3_600_000;
-    expect(await one.take(one.newTask(), 2)).toBe(false);
-    one.clock.now -= 3_600_000;
-    await one.end(...tasks);
-    expect(await one.take(one.newTask(), 2)).toBe(true);
-  });
-
-  test('is searched again once a task of it has ended; of others nothing is written', async () => {
-    const one = anOwner();
-    await begun(one, 2, 2);
-    await one.store.slotFreed(owner, T0);
-    expect(note(one)).toBeUndefined();
-    await one.take(one.newTask(), 2);
-    await one.store.slotFreed(owner, T0 + 1);
-    const ended = note(one);
-    expect(ended).toMatchObject({ open: { N: '0' }, until: { N: String(T0 + 1 + full) } });
-    await one.store.slotFreed(owner, T0 + 1_500);
-    expect(note(one)).toEqual(ended);
-  });
-
-  test('counts as full once a search saw a hundred open tasks: creates at once do not all search', async () => {
-    const one = anOwner();
-    const most = 400;
-    const tasks = await begun(one, most, most);
-    const own = inShard(one, 0, most / ofShard);
-    // The last slot that a search from the first shard on comes to.
-    const last = one.slots(most / ofShard - 1)[0]?.slice(0, 36) ?? '';
-    await one.end(tasks.find(({ taskId }) => taskId.endsWith(last)));
-    expect(await one.take(own, most)).toBe(true);
-    const read = one.used.read;
-    expect(await one.take(one.newTask(), most)).toBe(false);
-    expect(one.used.read).toBe(read + 1);
-    one.clock.now += full;
-    // The oldest task may be the one that has ended.
-    await one.end(tasks.find(({ taskId }) => !taskId.endsWith(last)));
-    expect(await one.take(one.newTask(), most)).toBe(true);
   });
 });
