@@ -21,14 +21,19 @@ export function fullOwnerNotes(db: DynamoDb, table: string) {
   return {
     /**
      * `open`: how many open tasks the last search found, if it found the owner full and still counts. `freed`: a cancel has ended that
-     * note a moment ago. Each cancel may cause a search by every call that comes then: so these are counted.
+     * note a moment ago. Each cancel may cause a search by every call that comes then: so these are counted. `searched`: another create
+     * is searching.
      */
-    async of(owner: string, now: number): Promise<{ readonly open: number; readonly freed: boolean }> {
+    async of(
+      owner: string,
+      now: number,
+    ): Promise<{ readonly open: number; readonly freed: boolean; readonly searched: boolean }> {
       // Consistent: a cancel may have ended it a moment ago.
       const { Item } = await db.get({ TableName: table, Key: keyOf(owner), ConsistentRead: true });
       // Not much longer, whatever the clock of its writer says.
       const counts = Item !== undefined && now < Item.until && Item.until <= now + 2 * limits.openTaskSlots.full;
-      return { open: counts ? Number(Item.open) : 0, freed: counts && Item.open === FREED };
+      const searched = now <= Item?.alone && Item?.alone <= now + 2 * ALONE;
+      return { open: counts ? Number(Item.open) : 0, freed: counts && Item.open === FREED, searched };
     },
 
     /**

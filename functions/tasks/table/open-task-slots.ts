@@ -47,7 +47,7 @@ export interface OpenTaskSlotStore {
 }
 
 const ATTEMPTS = 12;
-/** The longest pause of a create before it looks again what another one has found, in milliseconds. */
+/** The longest pause of a create before it looks again what another one has found, in milliseconds. All together are longer than `ALONE`. */
 const PAUSE = 200;
 /** Records that one request reads. */
 const BATCH = 100;
@@ -195,11 +195,12 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
       const slot = taskId.slice(-ID) + Math.floor(now / MINUTE).toString(36);
       const own = shardOf(taskId, shardsOf(most));
       let shard = own;
+      let waited = 0;
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (await add(owner, { shard, slot }, most, expiresAt)) return true;
         if (freed && !(await maySearch())) return false;
         let searches = false;
-        const alone = async () => (searches = await notes.searchAlone(owner, now, expiresAt));
+        const alone = async () => (searches = await notes.searchAlone(owner, now + waited, expiresAt));
         let found: Awaited<ReturnType<typeof shardWithRoom>> | undefined;
         try {
           found = await shardWithRoom(key, own, most, now, alone, note);
@@ -215,8 +216,15 @@ export function openTaskSlotStore(db: DynamoDb, table: string): OpenTaskSlotStor
           shard = found;
           continue;
         }
-        await wait(PAUSE * Math.random());
-        if ((await notes.of(owner, now)).open >= most) return false;
+        let searched: boolean;
+        do {
+          const pause = PAUSE * (0.5 + Math.random() / 2);
+          await wait(pause);
+          waited += pause;
+          const seen = await notes.of(owner, now + waited);
+          if (seen.open >= most) return false;
+          searched = seen.searched;
+        } while (searched && ++attempt < ATTEMPTS);
         shard = own;
       }
       throw new InternalError('Too many calls at once: try again');
