@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing } from './client.ts';
 
+/** How long a call is made again, in milliseconds. */
 const LONGEST = 60_000;
 /**
  * The longest pause between the tries of a call, in milliseconds: as long after many tries as after one. Where more calls come than AWS
