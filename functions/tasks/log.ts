@@ -77,8 +77,12 @@ export function print(lines: readonly string[]): void {
 }
 
 /** For operators only: no client sees it. */
-export function logUnexpected(error: unknown, where: string): void {
-  if (!(error instanceof McpError)) logEvent('unexpected_error', { where, ...errorFacts(error) });
+export function logUnexpected(
+  error: unknown,
+  where: string,
+  log: (event: string, facts: Readonly<Record<string, unknown>>) => void = logEvent,
+): void {
+  if (!(error instanceof McpError)) log('unexpected_error', { where, ...errorFacts(error) });
 }
 
 /**

@@ -67,7 +67,6 @@ export function watch(
   { grace = 0, ...needs }: Needs & Pick<Held<unknown>, 'grace'> = {},
 ) {
   let pause = FIRST / 1.5;
-  let failed = false;
   return held(
     {
       principal,
@@ -77,8 +76,7 @@ export function watch(
       read: (first) =>
         readAgain(key, server, { report: true, restart: first, ...needs }).catch((error: unknown) => {
           if (!isOutage(error) || server.now() >= until) throw error;
-          if (!failed) logUnexpected(error, 'watch');
-          failed = true;
+          logUnexpected(error, 'watch', server.log);
           return 'waiting' as const;
         }),
       pause: () => (pause = Math.min(pause * 1.5, FASTEST)),

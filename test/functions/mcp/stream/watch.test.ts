@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { watch } from '../../../../functions/mcp/stream/held.ts';
+import { logOfRequest } from '../../../../functions/tasks/log.ts';
 import { create } from '../../../../functions/tasks/transitions/begin.ts';
 import { fakeServer } from '../support/fake-server.ts';
 
@@ -15,6 +16,7 @@ function setup(look: () => Promise<unknown> = async () => {}) {
   const at = { now: T0 };
   const reads: number[] = [];
   const fake = fakeServer({
+    log: logOfRequest(),
     now: () => at.now,
     async sleep(ms) {
       at.now += ms;
